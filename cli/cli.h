@@ -157,8 +157,11 @@ void cli_print_check(FILE *file, double rows, const char *data, const char *mode
 /* Writes a field of CSV, in quotes if it needs them; returns its length, at most 2 * length + 2 (names.c). */
 size_t cli_csv_field(char *out, const char *text, size_t length);
 
-/* "class", "examples", "recall", "precision" (report.c). */
-json_t *cli_json_class(const char *name, size_t examples, double recall, double precision);
+/* Wilson's 95% interval of a share of so many examples; null: there are none (report.c). */
+json_t *cli_json_interval(double share, uint64_t examples);
+/* "class", "examples", "recall", "precision" and the intervals of both (report.c). */
+json_t *cli_json_class(const char *name, uint64_t examples, uint64_t predictions, double recall,
+                       double precision);
 /* Error, confusion matrix, norms, the error on true classes where it was found (report.c). */
 typedef struct cli_report {
     const uc_evaluation *evaluation;

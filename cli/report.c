@@ -67,8 +67,7 @@ static uint64_t predictions_of(const uc_evaluation *evaluation, size_t cls)
     return sum;
 }
 
-/* Wilson's interval of a share of so many examples; null: there are none. */
-static json_t *json_interval(double share, uint64_t examples)
+json_t *cli_json_interval(double share, uint64_t examples)
 {
     double interval[2];
     if (examples == 0 || isnan(share))
@@ -77,10 +76,13 @@ static json_t *json_interval(double share, uint64_t examples)
     return app_json_reals(interval, 2);
 }
 
-json_t *cli_json_class(const char *name, size_t examples, double recall, double precision)
+json_t *cli_json_class(const char *name, uint64_t examples, uint64_t predictions, double recall,
+                       double precision)
 {
-    return json_pack("{so sI so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
-                     "recall", app_json_real(recall), "precision", app_json_real(precision));
+    return json_pack("{so sI so so so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
+                     "recall", app_json_real(recall), "precision", app_json_real(precision),
+                     "recall_interval", cli_json_interval(recall, examples), "precision_interval",
+                     cli_json_interval(precision, predictions));
 }
 
 /* The error and confusion matrix by the noise that was given; a share stays within 0 and 1. */
@@ -102,13 +104,10 @@ void cli_report_json(json_t *object, const cli_report *self)
     const uc_names *classes = self->classes;
     json_t *per_class = json_array();
     for (size_t k = 0; k < evaluation->classes; k++) {
-        json_t *class = cli_json_class(classes->text[k], examples_of(evaluation, k), evaluation->recall[k],
-                                       evaluation->precision[k]);
+        json_t *class =
+            cli_json_class(classes->text[k], examples_of(evaluation, k), predictions_of(evaluation, k),
+                           evaluation->recall[k], evaluation->precision[k]);
         json_object_set_new(class, "f1", app_json_real(evaluation->f1[k]));
-        json_object_set_new(class, "recall_interval",
-                            json_interval(evaluation->recall[k], examples_of(evaluation, k)));
-        json_object_set_new(class, "precision_interval",
-                            json_interval(evaluation->precision[k], predictions_of(evaluation, k)));
         json_array_append_new(per_class, class);
     }
     json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));

@@ -108,6 +108,15 @@ void stream_warn_unknown(const stream *self)
                  example);
 }
 
+/* A point of the curve; `before` is the round of the one before. */
+static json_t *json_point(const uc_session_point *point, uint64_t before)
+{
+    return json_pack("{sI sf sf so so}", "round", (json_int_t)point->round, "ratio_correct",
+                     point->ratio_correct, "recent_ratio", point->recent_ratio, "ratio_interval",
+                     cli_json_interval(point->ratio_correct, point->round), "recent_interval",
+                     cli_json_interval(point->recent_ratio, point->round - before));
+}
+
 json_t *stream_describe(stream *self, double seconds)
 {
     const uc_session_counts counts = uc_session_count(self->session);
@@ -120,17 +129,12 @@ json_t *stream_describe(stream *self, double seconds)
         add_recalls(self);
     const bool few = uc_online_classes(uc_session_online(self->session))->count <= STREAM_CLASSES;
     for (size_t i = 0; i < count; i++) {
-        double interval[2];
-        uc_metrics_wilson_of_share(interval, curve[i].ratio_correct, (double)curve[i].round);
-        json_array_append_new(points,
-                              json_pack("{sI sf sf s[ff]}", "round", (json_int_t)curve[i].round,
-                                        "ratio_correct", curve[i].ratio_correct, "recent_ratio",
-                                        curve[i].recent_ratio, "ratio_interval", interval[0], interval[1]));
+        json_array_append_new(points, json_point(&curve[i], i > 0 ? curve[i - 1].round : 0));
         if (few)
             json_object_set(json_array_get(points, i), "recent_recall", json_array_get(self->recalls, i));
     }
     for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
-        json_array_append_new(per_class, cli_json_class(label.name, (size_t)label.examples,
+        json_array_append_new(per_class, cli_json_class(label.name, label.examples, label.proposed,
                                                         share(label.correct, label.examples),
                                                         share(label.correct, label.proposed)));
     json_t *falls = self->falls ? json_incref(self->falls) : json_array();

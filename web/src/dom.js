@@ -40,7 +40,7 @@ export function section(title, ...children) {
 /** A picture, said in words, with the table of what it shows behind it. */
 export function figure(caption, picture, table) {
   return h("figure", {}, h("div", { class: "picture" }, picture), h("figcaption", {}, caption),
-    table && h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table)));
+    table && h("details", {}, h("summary", {}, "The same as a table"), scrolling(caption, table)));
 }
 
 /** One choice out of several: calls `chosen` with its key, at first with the first. */
@@ -53,12 +53,36 @@ export function choice(label, options, chosen) {
   return group;
 }
 
-const NUMBER = /^([<>]? ?[-–]?[\d.,]*( ?(%|s|ms|min))?)( to .*)?$/;
+const NUMBER = /^([<>]? ?[-–]?[\d.,]*( ?(%|s|ms|min))?)( to .*)?( \(.*\))?$/;
+
+/** The head of a column of words, such as classes, which stand on the left even where all of them are numbers. */
+export const words = (title) => ({ title, words: true });
 
 /** A plain table: heads, and rows of cells that are text or nodes; columns of numbers stand on the right. */
 export function plainTable(heads, rows) {
-  const kind = heads.map((_, i) => i > 0 && rows.every((row) => NUMBER.test(row[i] ?? "")) && "number");
-  return h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: kind[i] }, head)))),
+  const titles = heads.map((head) => head.title ?? head);
+  const kind = heads.map((head, i) => i > 0 && !head.words && rows.every((row) => NUMBER.test(row[i]?.textContent ?? row[i] ?? "")) && "number");
+  return h("table", {}, h("thead", {}, h("tr", {}, titles.map((head, i) => h("th", { scope: "col", class: kind[i] }, head)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) =>
       i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind[i] }, cell))))));
+}
+
+/** A table that may be wider than the page. */
+export function scrolling(label, table) {
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+/** A command with a button that copies it; where the browser refuses, the command is selected, to be copied by hand. */
+export function command(text) {
+  const line = h("pre", { class: "command", tabindex: "0" }, text), status = h("span", { role: "status" });
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      status.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(line);
+      status.textContent = "selected: copy it with Ctrl+C";
+    }
+  };
+  return h("div", { class: "commandline" }, line, h("div", { class: "tools" }, h("button", { type: "button", "aria-label": `copy the command ${text.slice(0, 60)}`, onclick: copy }, "copy"), status));
 }

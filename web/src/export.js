@@ -56,7 +56,7 @@ export function exporters(ticks) {
       h("p", {}, "Fill in true_label and give the file to unconfuse audit --gold.")),
     changed() {
       for (const button of buttons) button.disabled = ticks.size === 0;
-      status.textContent = ticks.size === 0 ? "no rows are ticked" : `${count(ticks.size)} rows are ticked`;
+      status.textContent = ticks.size === 0 ? "no rows are ticked" : `${count(ticks.size)} ${ticks.size === 1 ? "row is" : "rows are"} ticked`;
     },
   };
 }

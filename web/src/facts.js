@@ -1,25 +1,27 @@
 // What several pages say in the same way.
-import { h, section, figure, plainTable } from "./dom.js";
+import { h, section, figure, plainTable, scrolling, words } from "./dom.js";
 import { confusionMap } from "./matrix.js";
-import { curves, dots, plane } from "./plots.js";
+import { curves, dots, plane, rangeOf } from "./plots.js";
 import { count, interval, percent, real } from "./format.js";
 
-/** Names and values, two columns. */
-export function facts(pairs) {
-  return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== false)
-    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+/** Names, values and, where they need one, explanations. */
+export function facts(rows) {
+  return h("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined && value !== false)
+    .map(([name, value, meaning]) => h("div", {}, h("dt", {}, name), h("dd", {}, value), meaning && h("dd", {}, h("small", {}, meaning)))));
 }
 
-/** The error on true classes, with what it rests on. */
-export function cleanError(clean) {
+/** The error on true classes, with what it rests on. `of` says whose predictions these are. */
+export function cleanError(clean, of = "the predictions") {
   if (!clean) return null;
   return section("The error on true classes",
-    h("p", { class: "lead" }, `${interval(clean.low, clean.high, 1)} of the predictions are wrong, at a confidence of ${percent(clean.level, 0)}.`),
+    h("p", { class: "lead" }, `${interval(clean.low, clean.high, 1)} of ${of} are wrong (${percent(clean.level, 0)} interval).`),
     facts([["best estimate", percent(clean.estimate, 1)], ["obtained by", clean.method]]),
     h("p", {}, clean.method === "noise hypotheses"
-      ? "The interval holds if wrong labels do not depend on the example: nothing in noisy labels alone shows whether they do. Checked rows (unconfuse check) make it narrower and need no such condition."
+      ? "This allows for wrong labels among those that the predictions are compared with. The interval holds if wrong labels do not depend on the example: nothing in noisy labels alone shows whether they do. Checked rows (unconfuse check) make it narrower and need no such condition."
       : null));
 }
+
+const HALVES = { dot: "estimate", whisker: "95% interval" };
 
 function perClass(classes) {
   const ranges = (name) => classes.map((one) => ({ name: one.class, value: one[name], low: one[`${name}_interval`]?.[0], high: one[`${name}_interval`]?.[1] }));
@@ -27,23 +29,25 @@ function perClass(classes) {
   const table = plainTable(heads, classes.map((one) => [one.class, count(one.examples), percent(one.recall, 1),
     interval(one.recall_interval?.[0], one.recall_interval?.[1], 1), percent(one.precision, 1),
     interval(one.precision_interval?.[0], one.precision_interval?.[1], 1), percent(one.f1, 1)]));
-  if (classes.length > 60) return section("Each class", h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of classes" }, table));
+  if (classes.length > 60) return section("Each class", scrolling("table of classes", table));
+  const recall = ranges("recall"), precision = ranges("precision"), domain = rangeOf([...recall, ...precision]);
+  const low = Math.floor(10 * domain[0]) / 10, high = Math.ceil(10 * domain[1]) / 10; // one axis for both pictures
   return section("Each class",
-    figure("Recall: the share of a class that was recognised. Lines are 95% intervals.", dots(ranges("recall"), { label: "recall of each class" }), table),
-    figure("Precision: the share of the predictions of a class that are right.", dots(ranges("precision"), { label: "precision of each class" }), null));
+    figure("Recall: the share of the examples of a class that were predicted as it.", dots(recall, { label: "recall of each class", domain: [low, high], xLabel: "recall", parts: HALVES }), table),
+    figure("Precision: the share of the predictions of a class that are right. The axis is that of the recall.", dots(precision, { label: "precision of each class", domain: [low, high], xLabel: "precision", parts: HALVES }), null));
 }
 
 /** Everything that predictions compared with labels show. */
 export function evaluation(report) {
   return [
     section("Figures", facts([
-      ["error", `${percent(report.error)} (95% interval ${interval(...report.error_interval)})`],
-      ["balanced accuracy", percent(report.balanced_accuracy)],
-      ["macro F1", percent(report.macro_f1)],
-      ["log loss", typeof report.log_loss === "number" && real(report.log_loss)],
-      ["confusion rate", real(report.confusion_rate)],
-      ["confusion norm", real(report.confusion_norm)],
-      ["joint norm", real(report.confusion_norm_joint)],
+      ["error", percent(report.error), `95% interval ${interval(...report.error_interval)}`],
+      ["balanced accuracy", percent(report.balanced_accuracy), "mean recall, each class weighted equally"],
+      ["macro F1", percent(report.macro_f1), "mean over classes of the harmonic mean of precision and recall"],
+      ["log loss", typeof report.log_loss === "number" && real(report.log_loss), "mean of -log of the probability of the label"],
+      ["confusion rate", real(report.confusion_rate), "shares of each class taken for another: Frobenius norm / square root of the classes"],
+      ["confusion norm", real(report.confusion_norm), "largest singular value of the same shares"],
+      ["joint norm", real(report.confusion_norm_joint), "the same of shares of all examples: large classes count more"],
       ["unlabelled examples, skipped", report.unlabelled > 0 && count(report.unlabelled)],
       ["labels that the model does not know", report.unknown_labels > 0 && count(report.unknown_labels)],
     ])),
@@ -60,6 +64,7 @@ function namesOf(report) {
 }
 
 const SHOWN = 8; // curves in one picture
+const ENOUGH = 16; // rounds per class before a point, from which on a recall is drawn: half of them are since the point before
 
 /** The recall of each class from point to point of a curve; drawn are those that end up worst. `classes` are {class, recall}. */
 export function recallOverTime(curve, classes, label) {
@@ -68,9 +73,12 @@ export function recallOverTime(curve, classes, label) {
   const recall = (point, k) => point.recent_recall[k] ?? null;
   const all = classes.map((one, k) => ({ name: one.class, recall: one.recall, k })).filter(({ k }) => points.some((point) => recall(point, k) !== null));
   const worst = [...all].sort((a, b) => a.recall - b.recall).slice(0, SHOWN);
-  const series = worst.map(({ name, k }) => ({ name, points: points.filter((point) => recall(point, k) !== null).map((point) => ({ x: point.round, y: recall(point, k) })) }));
+  const late = points.filter((point) => point.round >= ENOUGH * all.length), drawn = late.length > 2 ? late : points;
+  const series = worst.map(({ name, k }) => ({ name: `class ${name}`, points: drawn.filter((point) => recall(point, k) !== null).map((point) => ({ x: point.round, y: recall(point, k) })) }))
+    .filter((one) => one.points.length > 0);
   const which = all.length > SHOWN ? ` Drawn are the ${SHOWN} classes of the lowest recall; the table has all.` : "";
-  return figure(`Recall of each class since the point before.${which}`, curves(series, { label, xLabel: "round", domain: [0, 1] }),
+  const from = drawn.length < points.length ? ` The picture begins at round ${count(drawn[0].round)}: before it there are too few examples of a class to tell.` : "";
+  return figure(`Recall of each class since the point before.${which}${from}`, curves(series, { label, xLabel: "round", yLabel: "recall", domain: [0, 1] }),
     plainTable(["round", ...all.map(({ name }) => name)], points.map((point) => [count(point.round), ...all.map(({ k }) => percent(recall(point, k), 1))])));
 }
 
@@ -83,9 +91,8 @@ function areas(cells, classes) {
 /** The learned regions of a report, where it has them. `of` says what learned them. */
 export function regionsOf(report, of) {
   if (!report.regions) return null;
-  const axes = report.regions.of === "map" ? "the first dimension of the map to the right, the second upwards" : "column 1 to the right, column 2 upwards";
   return section("Learned regions", learnedRegions(report.regions, report.regions.cells, report.classes,
-    `The ground is what ${of} says there: ${axes}. Points are rows, in the colour and with the mark of their label.`));
+    `The ground is what ${of} says there. Points are rows, in the colour and with the mark of their label.`));
 }
 
 /** The regions that a model of two columns has learned, with some of the rows. */

@@ -8,6 +8,12 @@ export function percent(share, digits = 2) {
   return `${(100 * share).toFixed(digits).replace(/^-(0\.?0*)$/, "$1")}%`;
 }
 
+/** Probabilities of a model: none is exactly 0 or 1. */
+export function likelihood(value) {
+  if (value > 0.999) return "> 99.9%";
+  return value < 0.001 ? "< 0.1%" : percent(value, 1);
+}
+
 export function count(value) {
   if (typeof value !== "number") return "–";
   return Number.isInteger(value) ? whole.format(value) : value.toPrecision(6).replace(/\.?0+$/, "");
@@ -20,6 +26,13 @@ export function interval(low, high, digits = 2) {
 
 export function real(value, digits = 4) {
   return typeof value === "number" ? Number(value.toPrecision(digits)).toString() : "–";
+}
+
+/** Times of a column in one unit, so that they can be compared at a glance. */
+export function times(values) {
+  const longest = Math.max(...values.filter((value) => typeof value === "number"), 0);
+  const [unit, size] = longest < 1 ? ["ms", 0.001] : longest < 600 ? ["s", 1] : ["min", 60];
+  return values.map((value) => (typeof value === "number" ? `${real(value / size, 3)} ${unit}` : "–"));
 }
 
 export function seconds(value) {

@@ -1,5 +1,5 @@
 // A report: reads the command's JSON from the page and draws the page of that command.
-import { h } from "./dom.js";
+import { command, h } from "./dom.js";
 import { auditPage } from "./pages/audit.js";
 import { comparePage } from "./pages/compare.js";
 import { evaluatePage } from "./pages/evaluate.js";
@@ -23,11 +23,11 @@ const pages = {
 function footer(source) {
   if (source.dataset.page === "serve") return h("footer", {}, h("p", {}, `unconfuse ${source.dataset.version}. This page shows the service as it is; it keeps nothing.`));
   return h("footer", {}, h("h2", {}, "How this was made"), h("p", {}, "This command repeats it:"),
-    h("pre", { class: "command", tabindex: "0" }, source.dataset.command),
+    command(source.dataset.command),
     h("p", {}, `unconfuse ${source.dataset.version}. This file needs no network; what it shows is inside it as JSON.`));
 }
 
 const source = document.getElementById("report");
-const { title, content } = pages[source.dataset.page](JSON.parse(source.textContent));
+const { title, content } = pages[source.dataset.page](JSON.parse(source.textContent), source.dataset.command);
 document.title = `${title} – unconfuse`;
 document.getElementById("page").replaceChildren(h("header", {}, h("p", { class: "brand" }, `unconfuse ${source.dataset.page}`), h("h1", {}, title)), ...content.filter(Boolean), footer(source));

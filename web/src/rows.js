@@ -3,6 +3,7 @@ import { h } from "./dom.js";
 import { count } from "./format.js";
 
 const PER_PAGE = 100;
+const PRINTED = 30; // rows that are on paper; see page.css
 const SHOWN_TEXT = 120; // a longer text is shown whole on click
 
 function compare(a, b) {
@@ -54,7 +55,7 @@ export function rowsTable({ columns, rows, label, ticks, ticked }) {
       columns.map((column) => {
         const value = row[column.key];
         const text = column.format ? column.format(value) : value ?? "";
-        const wide = typeof text === "string" && text.length > 24 ? (text.length > 60 && "text") : "short";
+        const wide = typeof text === "string" && text.length > 24 ? (text.length > 60 ? "text" : "words") : "short";
         return h("td", { class: column.number ? "number" : wide }, typeof text === "string" ? textCell(text) : text);
       }));
   }
@@ -72,8 +73,9 @@ export function rowsTable({ columns, rows, label, ticks, ticked }) {
   const later = h("button", { type: "button", onclick: () => { page += 1; draw(); } }, "next");
   const all = ticks && h("button", { type: "button", onclick: () => { for (const i of visible()) ticks.add(rows[i]); ticked(); draw(); } }, "tick all found");
   const none = ticks && h("button", { type: "button", onclick: () => { ticks.clear(); ticked(); draw(); } }, "untick all");
+  const printed = rows.length > PRINTED && h("p", { class: "printed" }, `On paper: the first ${count(PRINTED)} of ${count(rows.length)} rows.`);
   draw();
   return h("div", { class: "rows" }, h("div", { class: "tools" }, search, earlier, later, all, none, status),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `table of ${label}` },
-      h("table", {}, h("thead", {}, h("tr", {}, ticks && h("th", { scope: "col" }, h("span", { class: "hidden" }, "ticked")), heads)), body)));
+    h("div", { class: "scroll broad", tabindex: "0", role: "region", "aria-label": `table of ${label}` },
+      h("table", {}, h("thead", {}, h("tr", {}, ticks && h("th", { scope: "col" }, h("span", { class: "hidden" }, "ticked")), heads)), body)), printed);
 }

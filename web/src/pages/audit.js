@@ -1,15 +1,27 @@
 // unconfuse audit: which labels are wrong.
-import { h, section, figure, plainTable } from "../dom.js";
+import { h, section, figure, plainTable, words } from "../dom.js";
 import { dots } from "../plots.js";
 import { heatMap } from "../matrix.js";
 import { rowsTable } from "../rows.js";
 import { exporters } from "../export.js";
 import { cleanError, facts } from "../facts.js";
-import { count, interval, percent } from "../format.js";
+import { again, nextSteps, operands } from "../steps.js";
+import { count, interval, likelihood, percent } from "../format.js";
+
+const LONG = 60; // characters; columns of longer texts are what a reader judges a row by, and come first
+const MOST_PAIRS = 12, MOST_ANNOTATORS = 30;
+
+const labelsOf = (report) => report.labels ?? report.annotations ?? report.examples;
+
+function ownColumns(issues) {
+  const names = [...new Set(issues.flatMap((issue) => Object.keys(issue.columns || {})))];
+  const long = new Set(names.filter((name) => issues.slice(0, 100).some((issue) => String(issue.columns?.[name] ?? "").length > LONG)));
+  // Columns of the table have keys of their own: one called "row" or "given" must not take the place of what the audit says.
+  return [...names.filter((name) => long.has(name)), ...names.filter((name) => !long.has(name))].map((name) => ({ key: `column ${name}`, title: name }));
+}
 
 function suspects(report) {
-  // Columns of the table have keys of their own: one called "row" or "given" must not take the place of what the audit says.
-  const own = [...new Set(report.issues.flatMap((issue) => Object.keys(issue.columns || {})))].map((name) => ({ key: `column ${name}`, title: name }));
+  const own = ownColumns(report.issues);
   const rows = report.issues.map((issue) => ({ ...issue, ...Object.fromEntries(own.map(({ key, title }) => [key, issue.columns?.[title]])) }));
   const repeats = ({ key }) => ["id", "given"].some((said) => rows.every((row) => row[key] === row[said]));
   const has = (key) => report.issues.some((issue) => issue[key] !== undefined && issue[key] !== null);
@@ -19,7 +31,7 @@ function suspects(report) {
     has("annotator") && { key: "annotator", title: "annotator" },
     { key: "given", title: "label" },
     { key: "suggested", title: "suggested" },
-    { key: "p_wrong", title: "probability that the label is wrong", number: true, format: (v) => percent(v, 1) },
+    { key: "p_wrong", title: "probably wrong", number: true, format: likelihood },
     ...own.filter((column) => !repeats(column)),
   ].filter(Boolean);
   const ticks = new Set(), bar = exporters(ticks, report.classes);
@@ -32,7 +44,7 @@ function matrix(report) {
   const { noise_matrix: C, noise_low: low, noise_high: high, classes } = report;
   if (!C) return null;
   return section("How labels are confused", heatMap({
-    classes, rows: "label", columns: "true class", shares: C,
+    classes, rows: "label", columns: "true class", shares: C, names: ["labelled as it is", "as another class"],
     text: (p, q) => [percent(C[p][q], 1), low && high && h("small", {}, `${percent(low[p][q], 0)}–${percent(high[p][q], 0)}`)],
     title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}${low && high ? ` (${interval(low[p][q], high[p][q], 1)})` : ""}`,
     caption: `Each column is a true class and sums to 100%: how its examples are labelled.${low && high ? " Small: 95% intervals." : ""}`,
@@ -40,41 +52,92 @@ function matrix(report) {
 }
 
 function pairs(report) {
-  const worst = (report.class_pairs || []).slice(0, 12);
+  const worst = (report.class_pairs || []).slice(0, MOST_PAIRS), n = labelsOf(report), labels = (share) => count(Math.round(share * n));
   if (!worst.length) return null;
-  return section("Where labels go wrong", figure("Label / true class: the share of all labels that are the one although the other is true. Lines are 95% intervals.",
-    dots(worst.map((one) => ({ name: `${one.given} / ${one.true}`, value: one.estimate, low: one.low, high: one.high })), { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1) }),
-    plainTable(["label, true class", "share of all labels", "interval"], worst.map((one) => [`${one.given}, ${one.true}`, percent(one.estimate, 1), interval(one.low, one.high, 1)]))));
+  return section("Where labels go wrong", figure("The share of all labels that are the one class although another is true.",
+    dots(worst.map((one) => ({ name: `${one.given}, really ${one.true}`, value: one.estimate, low: one.low, high: one.high })),
+      { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1), xLabel: "share of all labels", parts: { dot: "estimate", whisker: "95% interval" } }),
+    plainTable(["label", words("really"), "share of all labels", "95% interval", "labels, about"],
+      worst.map((one) => [one.given, one.true, percent(one.estimate, 1), interval(one.low, one.high, 1), labels(one.estimate)]))));
 }
 
 function annotators(report) {
   if (!report.annotators) return null;
   const columns = [{ key: "name", title: "annotator" }, { key: "labels", title: "labels", number: true, format: count }, { key: "accuracy", title: "accuracy", number: true, format: (v) => percent(v, 1) },
     { key: "low", title: "at least", number: true, format: (v) => percent(v, 1) }, { key: "high", title: "at most", number: true, format: (v) => percent(v, 1) }];
-  return section("Annotators", rowsTable({ columns, rows: report.annotators, label: "annotators" }));
+  const worst = [...report.annotators].sort((a, b) => a.accuracy - b.accuracy), shown = worst.slice(0, MOST_ANNOTATORS);
+  const which = shown.length < worst.length ? ` Drawn are the ${shown.length} of the lowest accuracy; the table has all ${worst.length}.` : "";
+  return section("Annotators", figure(`Accuracy: the share of an annotator's labels that are the true class.${which}`,
+    dots(shown.map((one) => ({ name: `${one.name} (${count(one.labels)})`, value: one.accuracy, low: one.low, high: one.high })),
+      { label: "accuracy of the annotators", xLabel: "accuracy; in brackets the number of labels", parts: { dot: "estimate", whisker: "95% interval" } }), null),
+  rowsTable({ columns, rows: worst, label: "annotators" }));
+}
+
+/** What the checks have shown about the flags. */
+function checked({ suspicion }) {
+  if (!suspicion) return null;
+  return section("What the checked rows show", h("p", { class: "lead" },
+    `Of ${count(suspicion.checked)} checked labels ${count(suspicion.wrong)} are wrong. ${count(suspicion.flagged)} of the checked labels were flagged without the checks; ${count(suspicion.both)} of these are wrong indeed.`),
+  facts([["flags that are right", percent(suspicion.precision, 1), "precision"], ["wrong labels that are flagged", percent(suspicion.recall, 1), "recall"],
+    ["consensus that is right", typeof suspicion.consensus_right === "number" && count(suspicion.consensus_right), "of the checked rows"]]));
+}
+
+/** Rows that the command proposes to look at. */
+function proposals(report) {
+  const { drawn = [] } = report.check ?? {}, questions = report.ask_again ?? [];
+  const id = (rows) => rows.some((row) => row.id) && { key: "id", title: "id" }, row = { key: "row", title: "row", number: true, format: count };
+  const draws = [row, id(drawn), { key: "given", title: "label" }, { key: "predicted", title: "predicted" }, { key: "p_wrong", title: "probably wrong", number: true, format: likelihood }].filter(Boolean);
+  const asks = [row, id(questions), { key: "annotator", title: "ask" }, { key: "probability", title: "probability of the consensus", number: true, format: likelihood }].filter(Boolean);
+  return [
+    drawn.length > 0 && section("Rows to check", h("p", {}, "Drawn so that a few answers tell the error of the model."), rowsTable({ columns: draws, rows: drawn, label: "rows to check" })),
+    questions.length > 0 && section("Rows to ask about again", h("p", {}, "The rows whose answers would tell most, and whom to ask; the probability is that of the class which is now the likeliest."), rowsTable({ columns: asks, rows: questions, label: "rows to ask about" })),
+  ];
 }
 
 function calibration(report) {
   const bins = report.calibration;
   if (!bins?.length) return null;
-  const checked = report.calibration_of !== "labels left out";
-  const caption = checked ? "Checked rows: the share that was wrong (dots), by the probability that was given (lines). Where dots lie on their lines, the probabilities can be believed."
-    : "Nobody has checked these labels, but each can be left out: the share that is not the class which the other rows predict (dots), by the probability that was given for it (lines). Where dots lie on their lines, the probabilities can be believed.";
+  const told = report.calibration_of !== "labels left out", said = told ? "share found wrong" : "share that is another class";
+  const caption = told ? "Checked rows by the probability of being wrong that they were given. Where a circle lies within the line, the probabilities can be believed there."
+    : "Nobody has checked these labels, but each can be left out: the share that is not the class which the other rows predict, by the probability that was given for it. Where a circle lies within the line, the probabilities can be believed there.";
+  const mean = (bin) => bin.expected ?? (bin.low + bin.high) / 2;
   return section("How well the suspicion is calibrated", figure(caption,
-    dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)}`, value: bin.wrong, low: bin.low, high: bin.high })), { label: "calibration" }),
-    plainTable(["probability", "rows", "mean probability", checked ? "wrong" : "another class"],
-      bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(bin.expected ?? (bin.low + bin.high) / 2, 1), percent(bin.wrong, 1)]))));
+    dots(bins.map((bin) => ({ name: `${percent(bin.low, 0)} to ${percent(bin.high, 0)} (${count(bin.rows)} rows)`, value: bin.wrong, low: bin.interval?.[0], high: bin.interval?.[1], marks: [mean(bin)] })),
+      { label: "calibration", domain: [0, 1], xLabel: said, parts: { dot: said, whisker: "95% interval", mark: "mean probability given" } }),
+    plainTable(["probability", "rows", "mean probability", said, "95% interval"],
+      bins.map((bin) => [interval(bin.low, bin.high, 0), count(bin.rows), percent(mean(bin), 1), percent(bin.wrong, 1), interval(bin.interval?.[0], bin.interval?.[1], 1)]))));
 }
 
-export function auditPage(report) {
-  const { estimate, low, high } = report.wrong;
+/** The name of a second file next to the first: repaired.csv for data.csv. */
+function beside(path, name) {
+  const file = (path ?? "").replaceAll("'", "").split("/").pop(), at = file.indexOf(".");
+  return name + (/^\.[\w.]+$/.test(file.slice(at)) && at > 0 ? file.slice(at) : ".csv");
+}
+
+function steps(report, line) {
+  if (!line) return null;
+  const [data] = operands(line, 2), crowd = Boolean(report.annotators), repeated = again(line, { drop: ["--gold", "--check", "--check-out", "--check-worst"], add: ["--gold", "checked.csv", "--html", "checked.html"] });
+  const ready = !report.wrong || report.flagged === 0;
+  return nextSteps(
+    !ready && [`Look at the labels above, tick those that you have judged, save them as CSV and fill in the column true_label. The audit takes your answers as certain${report.suspicion ? "; put the earlier ones into the same file" : ""}:`, repeated],
+    !crowd && !ready && ["Or take the suggestions as they are, and write the data with flagged labels repaired:", again(line, { drop: ["--clean-out"], add: ["--clean-out", beside(data, "repaired")] })],
+    crowd && ["Write the most probable class of every row:", again(line, { drop: ["--consensus-out"], add: ["--consensus-out", "consensus.csv"] })],
+    ["Write a model that predicts true classes:", again(line, { drop: ["--model-out"], add: ["--model-out", "model.uc"] })]);
+}
+
+const ASSUMED = "Examples of one class resemble each other more than those of different classes; where they do not, wrong labels cannot be told from hard examples. Labels that a model wrote, and that are wrong wherever that model errs, are not found.";
+
+export function auditPage(report, line) {
+  const { estimate, low, high } = report.wrong, n = labelsOf(report), labels = (share) => count(Math.round(share * n));
+  const by = report.annotators ? ` by ${count(report.annotators.length)} annotators` : "";
   return {
-    title: `About ${percent(estimate, 1)} of ${count(report.labels ?? report.examples)} labels are wrong (${percent(low, 1)} to ${percent(high, 1)})`,
+    title: `About ${percent(estimate, 1)} of ${count(n)} labels${by} are wrong (${percent(low, 1)} to ${percent(high, 1)})`,
     content: [
-      h("p", { class: "lead" }, `${count(report.flagged)} labels are flagged: look at these first.`),
-      suspects(report), matrix(report), pairs(report), annotators(report), calibration(report), cleanError(report.clean_error),
+      h("p", { class: "lead" }, `That is about ${labels(estimate)} labels (95% interval ${labels(low)} to ${labels(high)}). ${count(report.flagged)} labels are flagged: look at these first.`),
+      suspects(report), steps(report, line), checked(report), ...proposals(report), matrix(report), pairs(report), annotators(report), calibration(report),
+      cleanError(report.clean_error, report.clean_error_of === "consensus" ? "the consensus classes" : "the predictions of a model made of these labels"),
       section("What was assumed", facts([["mode", report.mode], ["examples", count(report.examples)], ["classes", count(report.classes.length)]]),
-        h("p", {}, report.assumptions || "Examples of one class resemble each other more than those of different classes; where they do not, wrong labels cannot be told from hard examples. Labels that a model wrote, and that are wrong wherever that model errs, are not found.")),
+        h("p", {}, report.assumptions || ASSUMED)),
     ],
   };
 }
