@@ -1,6 +1,7 @@
 // What several pages say in the same way.
-import { h, section, figure, plainTable, scrolling, words } from "./dom.js";
+import { h, section, figure, plainTable } from "./dom.js";
 import { confusionMap } from "./matrix.js";
+import { rowsTable } from "./rows.js";
 import { curves, dots, plane, rangeOf } from "./plots.js";
 import { count, interval, percent, real } from "./format.js";
 
@@ -10,11 +11,15 @@ export function facts(rows) {
     .map(([name, value, meaning]) => h("div", {}, h("dt", {}, name), h("dd", {}, value), meaning && h("dd", {}, h("small", {}, meaning)))));
 }
 
+const UNKNOWN = 0.8; // the width of an interval that tells nothing
+
 /** The error on true classes, with what it rests on. `of` says whose predictions these are. */
 export function cleanError(clean, of = "the predictions") {
   if (!clean) return null;
+  const known = clean.high - clean.low < UNKNOWN;
   return section("The error on true classes",
-    h("p", { class: "lead" }, `${interval(clean.low, clean.high, 1)} of ${of} are wrong (${percent(clean.level, 0)} interval).`),
+    h("p", { class: "lead" }, known ? `${interval(clean.low, clean.high, 1)} of ${of} are wrong (${percent(clean.level, 0)} interval).`
+      : `These labels alone do not tell how many of ${of} are wrong: between ${percent(clean.low, 0)} and ${percent(clean.high, 0)} (${percent(clean.level, 0)} interval).`),
     facts([["best estimate", percent(clean.estimate, 1)], ["obtained by", clean.method]]),
     h("p", {}, clean.method === "noise hypotheses"
       ? "This allows for wrong labels among those that the predictions are compared with. The interval holds if wrong labels do not depend on the example: nothing in noisy labels alone shows whether they do. Checked rows (unconfuse check) make it narrower and need no such condition."
@@ -23,13 +28,24 @@ export function cleanError(clean, of = "the predictions") {
 
 const HALVES = { dot: "estimate", whisker: "95% interval" };
 
+const MOST_DOTS = 60; // classes that a picture has; more are a table to search and to sort, the lowest recall first
+
+/** Every class by name, where they are too many for a picture. */
+export function manyClasses(classes) {
+  if (classes.length <= MOST_DOTS) return null;
+  const share = (key, title) => ({ key, title, number: true, format: (v) => percent(v, 1) });
+  const columns = [{ key: "class", title: "class" }, { key: "examples", title: "examples", number: true, format: count }, share("recall", "recall"), share("low", "at least"), share("high", "at most"), share("precision", "precision")];
+  const rows = classes.map((one) => ({ ...one, low: one.recall_interval?.[0], high: one.recall_interval?.[1] })).sort((a, b) => (a.recall ?? 2) - (b.recall ?? 2));
+  return section("Each class", h("p", {}, "The lowest recall first; at least and at most are its 95% interval."), rowsTable({ columns, rows, label: "classes" }));
+}
+
 function perClass(classes) {
+  if (classes.length > MOST_DOTS) return manyClasses(classes);
   const ranges = (name) => classes.map((one) => ({ name: one.class, value: one[name], low: one[`${name}_interval`]?.[0], high: one[`${name}_interval`]?.[1] }));
   const heads = ["class", "examples", "recall", "95% interval", "precision", "95% interval", "F1"];
   const table = plainTable(heads, classes.map((one) => [one.class, count(one.examples), percent(one.recall, 1),
     interval(one.recall_interval?.[0], one.recall_interval?.[1], 1), percent(one.precision, 1),
     interval(one.precision_interval?.[0], one.precision_interval?.[1], 1), percent(one.f1, 1)]));
-  if (classes.length > 60) return section("Each class", scrolling("table of classes", table));
   const recall = ranges("recall"), precision = ranges("precision"), domain = rangeOf([...recall, ...precision]);
   const low = Math.floor(10 * domain[0]) / 10, high = Math.ceil(10 * domain[1]) / 10; // one axis for both pictures
   return section("Each class",

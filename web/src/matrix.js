@@ -70,9 +70,10 @@ function legend(one, most, names) {
  *   shares    for the colour, 0 to 1; text(i, j): what a cell says; title(i, j): what it says aloud
  *   names     what the colours mean: that of the diagonal and that of the rest; with `most` there is one colour for all,
  *             which stands for that share where it is strongest
+ *   small     what the small figures of the cells are, which a picture does not have
  *   largest   the largest share off the diagonal as it is written, where that is not the one of the colours
  */
-export function heatMap({ classes, rows, columns, shares, text, title, caption, names = ["right", "wrong"], most = null, largest = null }) {
+export function heatMap({ classes, rows, columns, shares, text, title, caption, names = ["right", "wrong"], most = null, largest = null, small = "" }) {
   const one = most !== null, top = one ? most : largestWrong(shares), key = legend(one, largest ?? top, names);
   if (classes.length > MOST_CLASSES) {
     const cells = largestCells(shares, classes, LARGEST), value = (share) => percent(one ? share * most : share);
@@ -84,7 +85,7 @@ export function heatMap({ classes, rows, columns, shares, text, title, caption, 
   const body = classes.map((name, i) => h("tr", {}, h("th", { scope: "row", title: name }, h("span", { class: "name" }, name)),
     classes.map((other, j) => h("td", { ...heat(shares[i][j], isWrong(i, j, one), top), title: title(i, j), "data-diagonal": i === j }, text(i, j)))));
   return h("figure", {}, h("div", { class: "scroll broad", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", { class: classes.length > WIDE ? "matrix wide" : "matrix" }, h("thead", {}, head), h("tbody", {}, body))), key, h("figcaption", {}, caption));
+    h("table", { class: classes.length > WIDE ? "matrix wide" : "matrix" }, h("thead", {}, head), h("tbody", {}, body))), key, h("figcaption", {}, `${caption}${small}`));
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -38,9 +38,9 @@ function shorten(text, pixels) {
 }
 
 /** Shares with as many digits as tell them apart where they span this much. */
-function shares(span) {
+function shares(span, more = 0) {
   const digits = span >= 0.05 ? 0 : span >= 0.005 ? 1 : 2;
-  return (v) => percent(v, digits);
+  return (v) => percent(v, digits + more);
 }
 
 const KEYS = {
@@ -74,7 +74,7 @@ export function dots(rows, { label, format = null, parts = null, domain = null, 
   const x = scaleLinear().domain(low === high ? [low - 0.01, high + 0.01] : [low, high]).range([left, right]);
   if (!domain) x.nice();
   const plot = frame(bottom + (xLabel ? 44 : 26), label);
-  const shown = format || shares(x.domain()[1] - x.domain()[0]), place = (v) => x(Math.max(x.domain()[0], Math.min(x.domain()[1], v)));
+  const span = x.domain()[1] - x.domain()[0], shown = format || shares(span), exact = format || shares(span, 1), place = (v) => x(Math.max(x.domain()[0], Math.min(x.domain()[1], v)));
   plot.append(...grid(x, x.ticks((right - left) / 80), top, bottom, shown));
   if (xLabel) plot.append(svg("text", { x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle", class: "axis" }, xLabel));
   rows.forEach((row, i) => {
@@ -83,8 +83,8 @@ export function dots(rows, { label, format = null, parts = null, domain = null, 
     if (typeof row.low === "number" && typeof row.high === "number")
       plot.append(svg("line", { x1: place(row.low), x2: place(row.high), y1: y, y2: y, class: "whisker" }));
     if (typeof row.value === "number")
-      plot.append(svg("circle", { cx: place(row.value), cy: y, r: 5, class: row.faint ? "dot faint" : "dot" }, svg("title", {}, `${row.name}: ${shown(row.value)}`)),
-        svg("text", { x: WIDTH - 2, y: y + 4, "text-anchor": "end", class: "value" }, format ? format(row.value) : percent(row.value, 1)));
+      plot.append(svg("circle", { cx: place(row.value), cy: y, r: 5, class: row.faint ? "dot faint" : "dot" }, svg("title", {}, `${row.name}: ${exact(row.value)}`)),
+        svg("text", { x: WIDTH - 2, y: y + 4, "text-anchor": "end", class: "value" }, exact(row.value)));
     for (const mark of row.marks || []) plot.append(svg("circle", { cx: place(mark), cy: y, r: 3, class: "mark" }));
   });
   return parts ? h("div", {}, plot, dotLegend(parts)) : plot;

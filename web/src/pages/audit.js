@@ -47,7 +47,7 @@ function matrix(report) {
     classes, rows: "label", columns: "true class", shares: C, names: ["labelled as it is", "as another class"],
     text: (p, q) => [percent(C[p][q], 1), low && high && h("small", {}, `${percent(low[p][q], 0)}–${percent(high[p][q], 0)}`)],
     title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(C[p][q], 1)}${low && high ? ` (${interval(low[p][q], high[p][q], 1)})` : ""}`,
-    caption: `Each column is a true class and sums to 100%: how its examples are labelled.${low && high ? " Small: 95% intervals." : ""}`,
+    caption: "Each column is a true class and sums to 100%: how its examples are labelled.", small: low && high ? " Small: 95% intervals." : "",
   }));
 }
 
@@ -56,7 +56,7 @@ function pairs(report) {
   if (!worst.length) return null;
   return section("Where labels go wrong", figure("The share of all labels that are the one class although another is true.",
     dots(worst.map((one) => ({ name: `${one.given}, really ${one.true}`, value: one.estimate, low: one.low, high: one.high })),
-      { label: "pairs of classes by share of wrong labels", format: (v) => percent(v, 1), xLabel: "share of all labels", parts: { dot: "estimate", whisker: "95% interval" } }),
+      { label: "pairs of classes by share of wrong labels", xLabel: "share of all labels", parts: { dot: "estimate", whisker: "95% interval" } }),
     plainTable(["label", words("really"), "share of all labels", "95% interval", "labels, about"],
       worst.map((one) => [one.given, one.true, percent(one.estimate, 1), interval(one.low, one.high, 1), labels(one.estimate)]))));
 }

@@ -14,7 +14,7 @@ function mistakes({ classes, matrix, low, high }) {
     .sort((a, b) => b.share - a.share).slice(0, LARGEST).map(({ p, q, share }) => ({ p, q, name: `${classes[q]}, labelled ${classes[p]}`, value: share, low: low?.[p][q], high: high?.[p][q] }));
   if (all.length === 0) return null;
   return section("The most frequent mistakes", figure("The share of the examples of a true class that have this label.",
-    dots(all, { label: "the most frequent mistakes", format: (v) => percent(v, 1), xLabel: "share of the true class", parts: { dot: "estimate", whisker: low && "95% interval" } }),
+    dots(all, { label: "the most frequent mistakes", xLabel: "share of the true class", parts: { dot: "estimate", whisker: low && "95% interval" } }),
     plainTable(["true class", words("label"), "share of the true class", "95% interval"], all.map((one) => [classes[one.q], classes[one.p], percent(one.value, 1), interval(one.low, one.high, 1)]))));
 }
 
@@ -33,7 +33,7 @@ export function noisePage(report, line) {
       section("The noise matrix", heatMap({
         classes, rows: "label", columns: "true class", shares: matrix, text: cell, names: ["labelled as it is", "as another class"],
         title: (p, q) => `true ${classes[q]} labelled ${classes[p]}: ${percent(matrix[p][q], 1)}${range(p, q) ? ` (${range(p, q)})` : ""}`,
-        caption: `Each column is a true class and sums to 100%: how its examples are labelled.${low && high ? " Small: 95% intervals." : " There are no intervals: --bootstrap was 0."}`,
+        caption: "Each column is a true class and sums to 100%: how its examples are labelled.", small: low && high ? " Small: 95% intervals." : " There are no intervals: --bootstrap was 0.",
       })),
       mistakes(report),
       low && high && section("Where it is uncertain", heatMap({

@@ -2,7 +2,7 @@
 import { section, figure, plainTable } from "../dom.js";
 import { curves, dots } from "../plots.js";
 import { count, interval, percent, seconds } from "../format.js";
-import { facts, recallOverTime } from "../facts.js";
+import { facts, manyClasses, recallOverTime } from "../facts.js";
 
 function overTime(report) {
   const shown = recallOverTime(report.curve, report.per_class, "recall of each class by round");
@@ -11,7 +11,8 @@ function overTime(report) {
 
 function classes(report) {
   const all = report.per_class;
-  if (all.length === 0 || all.length > 60) return null;
+  const many = manyClasses(all);
+  if (all.length === 0 || many) return many;
   return section("Each class", figure("Recall: the share of the rounds of a class in which it was proposed.",
     dots(all.map((one) => ({ name: one.class, value: one.recall, low: one.recall_interval?.[0], high: one.recall_interval?.[1] })),
       { label: "recall of each class", xLabel: "recall", parts: { dot: "all rounds", whisker: all.some((one) => one.recall_interval) && "95% interval" } }),

@@ -18,7 +18,7 @@ export function trainPage(report, line) {
     content: [
       h("p", { class: "lead" }, `Each of ${count(report.examples)} examples was predicted by a model that had not seen it; ${percent(report.error)} of the predictions differ from the label (95% interval ${interval(...report.error_interval)}).`),
       cleanError(report.clean_error),
-      section("Folds", figure("Error of all folds together, and of each.", dots([all, ...folds], { label: "error of each fold", format: (v) => percent(v, 1), xLabel: "error", parts: { dot: "all folds", whisker: "95% interval", faint: "one fold" } }),
+      section("Folds", figure("Error of all folds together, and of each.", dots([all, ...folds], { label: "error of each fold", xLabel: "error", parts: { dot: "all folds", whisker: "95% interval", faint: "one fold" } }),
         plainTable(["fold", "error"], [all, ...folds].map((fold) => [fold.name, percent(fold.value)])))),
       ...evaluation(report),
       regionsOf(report, "a model of all rows"),
