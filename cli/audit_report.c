@@ -107,11 +107,11 @@ json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS
     json_t *list = json_array();
     for (size_t b = 0; b < UC_RELIABILITY_BINS; b++)
         if (bins[b].labels > 0)
-            json_array_append_new(
-                list, json_pack("{sf sf sI sf sf so}", "low", bins[b].low, "high", bins[b].high, "rows",
-                                (json_int_t)bins[b].labels, "expected", bins[b].expected, "wrong",
-                                bins[b].observed, "interval",
-                                cli_json_interval(bins[b].observed, bins[b].labels)));
+            json_array_append_new(list,
+                                  json_pack("{sf sf sI sf sf so}", "low", bins[b].low, "high", bins[b].high,
+                                            "rows", (json_int_t)bins[b].labels, "expected", bins[b].expected,
+                                            "wrong", bins[b].observed, "interval",
+                                            cli_json_interval(bins[b].observed, bins[b].labels)));
     return list;
 }
 

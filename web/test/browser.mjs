@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import puppeteer from "puppeteer-core";
 
-const program = process.env.UNCONFUSE;
+export const program = path.resolve(process.env.UNCONFUSE || "build/release/unconfuse"); // commands run in a directory of their own
 export const directory = mkdtempSync(path.join(tmpdir(), "unconfuse-web-"));
 /** Where screenshots go; they are artefacts of the run. */
 const screenshots = path.join(process.env.UNCONFUSE_BUILD || directory, "screenshots");

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { blobs, directory, launch, open, read, table, unconfuse } from "./browser.mjs";
+import { blobs, directory, launch, open, program, read, table, unconfuse } from "./browser.mjs";
 
 const ANNOTATORS = 35, ROWS = 300;
 let browser;
@@ -66,7 +66,7 @@ test("every command that a page proposes runs, as a shell reads it", async () =>
   for (const line of new Set(lines)) {
     const worst = worstOf[line.includes("crowd.txt") ? "crowd" : "audit"];
     writeFileSync(path.join(directory, "checked.csv"), `row,true_label\n${worst.row},${worst.suggested}\n`); // as saved from the page and filled in
-    const shell = line.replace(/^unconfuse /, `'${process.env.UNCONFUSE}' `).replace("-o checked.csv", "-o to-check.csv"); // checked.csv is needed once more
+    const shell = line.replace(/^unconfuse /, `'${program}' `).replace("-o checked.csv", "-o to-check.csv"); // checked.csv is needed once more
     const { status, stderr } = spawnSync("sh", ["-c", shell], { cwd: directory, encoding: "utf8" });
     assert.equal(status, 0, `${line}: ${stderr}`);
   }
