@@ -20,14 +20,14 @@ const pages = {
   train: trainPage,
 };
 
-function footer(source) {
+function footer(source, line) {
   if (source.dataset.page === "serve") return h("footer", {}, h("p", {}, `unconfuse ${source.dataset.version}. This page shows the service as it is; it keeps nothing.`));
-  return h("footer", {}, h("h2", {}, "How this was made"), h("p", {}, "This command repeats it:"),
-    command(source.dataset.command),
+  return h("footer", {}, h("h2", {}, "How this was made"), line ? [h("p", {}, "This command repeats it:"), command(line)] : h("p", {}, `By ${source.dataset.command}.`),
     h("p", {}, `unconfuse ${source.dataset.version}. This file needs no network; what it shows is inside it as JSON.`));
 }
 
 const source = document.getElementById("report");
-const { title, content } = pages[source.dataset.page](JSON.parse(source.textContent), source.dataset.command);
+const line = /^unconfuse [a-z]/.test(source.dataset.command) ? source.dataset.command : null; // Python's pages have no command
+const { title, content } = pages[source.dataset.page](JSON.parse(source.textContent), line);
 document.title = `${title} – unconfuse`;
-document.getElementById("page").replaceChildren(h("header", {}, h("p", { class: "brand" }, `unconfuse ${source.dataset.page}`), h("h1", {}, title)), ...content.filter(Boolean), footer(source));
+document.getElementById("page").replaceChildren(h("header", {}, h("p", { class: "brand" }, `unconfuse ${source.dataset.page}`), h("h1", {}, title)), ...content.filter(Boolean), footer(source, line));

@@ -19,6 +19,20 @@ export function again(line, { drop = [], add = [] } = {}) {
   return [...kept, ...add].join(" ");
 }
 
+const READING = new Set(["--format", "--label", "--bag", "--labels", "--weight", "--weights", "--soft-labels", "--columns", "--drop", "--id", "--missing-values",
+  "--decimal", "--separator", "--max-categories", "--storage"]); // how data are read, each with a value
+
+/** The options of a command that say how its data are read, which every other command needs as well; they begin with a space. */
+export function reading(line) {
+  const words = split(line), kept = [];
+  words.forEach((word, i) => {
+    if (!READING.has(word.split("=")[0])) return;
+    kept.push(word);
+    if (!word.includes("=") && i + 1 < words.length) kept.push(words[i + 1]);
+  });
+  return kept.map((word) => ` ${word}`).join("");
+}
+
 /** What follows the command's own words, as long as these are no options: files, mostly. */
 export function operands(line, words) {
   const rest = split(line).slice(words), end = rest.findIndex((word) => word.startsWith("-"));

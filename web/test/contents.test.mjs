@@ -31,6 +31,9 @@ const pages = {
   experiment: ["experiment", "data.svm", "plane.svm", "--learners", "ridge,audit,perceptron,logistic", "--noise", "none,uniform:0.3,pair:0.3", "--runs", "3"],
   noise: ["noise", "estimate", "data.svm", "--method", "self", "-o", "noise.csv"],
   audit: ["audit", "a table.csv", "--drop", "note,price"],
+  "evaluate-table": ["evaluate", "table.uc", "a table.csv"],
+  "compare-table": ["compare", "a table.csv", "--drop=note,price", "--runs", "2", "--feedback", "full", "--learners", "pa,perceptron"],
+  "noise-table": ["noise", "estimate", "a table.csv", "--drop", "note,price", "--method", "self", "--bootstrap", "5", "-o", "its noise.csv"],
   crowd: ["audit", "data.svm", "--crowd", "crowd.txt"],
 };
 
@@ -45,6 +48,7 @@ before(async () => {
   crowd("crowd.txt", "data.svm");
   table("a table.csv", ["cat", "dog", "owl"], 240, []);
   unconfuse("train", "logistic", "data.svm", "-o", "model.uc");
+  unconfuse("train", "logistic", "a table.csv", "--drop", "note,price", "-o", "table.uc");
   for (const [name, words] of Object.entries(pages)) unconfuse(...words, "--html", `${name}.html`);
   browser = await launch();
 }, { timeout: 600000 });
@@ -71,6 +75,16 @@ test("every command that a page proposes runs, as a shell reads it", async () =>
     assert.equal(status, 0, `${line}: ${stderr}`);
   }
   assert.match(read("repaired.csv"), /^row_id,/);
+});
+
+test("a page that Python wrote proposes no command", async () => {
+  const made = read("experiment.html"), typed = made.match(/data-command="([^"]*)"/)[0];
+  writeFileSync(path.join(directory, "python.html"), made.replace(typed, 'data-command="unconfuse.experiment(...) of Python"'));
+  const { page, messages } = await open(browser, "python.html");
+  assert.equal(await page.$$eval(".command", (all) => all.length), 0);
+  assert.match(await page.$eval("footer", (footer) => footer.textContent), /By unconfuse\.experiment\(\.\.\.\) of Python\./);
+  assert.deepEqual(messages, []);
+  await page.close();
 });
 
 test("a command is copied by keyboard, or selected where the browser does not allow it", async () => {

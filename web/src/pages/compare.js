@@ -3,7 +3,7 @@ import { choice, h, section, figure, plainTable, scrolling } from "../dom.js";
 import { curves, dots } from "../plots.js";
 import { count, percent, probability, times } from "../format.js";
 import { facts, recallOverTime } from "../facts.js";
-import { nextSteps, operands } from "../steps.js";
+import { nextSteps, operands, reading } from "../steps.js";
 
 function named(learner, all) {
   const twins = all.filter((one) => one.learner === learner.learner).length > 1;
@@ -50,8 +50,8 @@ function lead(report, names) {
 function steps(report, line) {
   const [data] = line ? operands(line, 2) : [], best = report.best;
   if (!data || report.learners[report.best_position].reference) return null;
-  if (report.feedback === "partial") return nextSteps([`See how ${best} goes on round by round:`, `unconfuse stream ${best} ${data} --feedback partial --html stream.html`]);
-  return nextSteps([`Learn with ${best} and write the model:`, `unconfuse train ${best} ${data} -o model.uc`]);
+  if (report.feedback === "partial") return nextSteps([`See how ${best} goes on round by round:`, `unconfuse stream ${best} ${data}${reading(line)} --feedback partial --html stream.html`]);
+  return nextSteps([`Learn with ${best} and write the model:`, `unconfuse train ${best} ${data}${reading(line)} -o model.uc`]);
 }
 
 export function comparePage(report, line) {

@@ -5,7 +5,7 @@ import { histogram } from "../plots.js";
 import { count, interval, percent, real } from "../format.js";
 import { rowsTable } from "../rows.js";
 import { cleanError, evaluation, regionsOf } from "../facts.js";
-import { nextSteps, operands } from "../steps.js";
+import { nextSteps, operands, reading } from "../steps.js";
 
 function scores(report) {
   const shown = report.score_histogram;
@@ -70,8 +70,8 @@ function corrected(report) {
 function steps(report, line) {
   const [model, data] = line ? operands(line, 2) : [];
   if (!data || report.clean_error?.method !== "noise hypotheses") return null;
-  return nextSteps(["Are these labels right? A few checked rows tell the error on true classes without any condition. Draw them, and fill in the column true_label:", `unconfuse check ${data} --model ${model} -o checked.csv`],
-    ["Which labels are probably wrong:", `unconfuse audit ${data} --html audit.html`]);
+  return nextSteps(["Are these labels right? A few checked rows tell the error on true classes without any condition. Draw them, and fill in the column true_label:", `unconfuse check ${data}${reading(line)} --model ${model} -o checked.csv`],
+    ["Which labels are probably wrong:", `unconfuse audit ${data}${reading(line)} --html audit.html`]);
 }
 
 export function evaluatePage(report, line) {

@@ -3,7 +3,7 @@ import { h, section, figure, plainTable, scrolling, words } from "../dom.js";
 import { dots, rangeOf } from "../plots.js";
 import { count, percent, probability, real, times } from "../format.js";
 import { facts, learnedRegions } from "../facts.js";
-import { nextSteps, operands } from "../steps.js";
+import { nextSteps, operands, reading } from "../steps.js";
 
 /** What a kind of noise does, in words. */
 function said(noise) {
@@ -106,7 +106,7 @@ export function experimentPage(report, line) {
       ...report.data.map((one) => section(one, problems(report, one), regionsOf(report, one))),
       failed.length > 0 && section("Left out", scrolling("learners that were left out", plainTable(["learner", "problems", "why"], failed.map((one) => [one.learner, count(one.problems), one.why])))),
       section("Settings", facts([["runs", count(report.runs)], ["data sets", count(report.data.length)], ["kinds of noise", report.noise.join(", ")]])),
-      shown && data && nextSteps([`Learn with ${best.learner} from labels that you do not trust:`, `unconfuse train ${best.learner} ${data} -o model.uc`]),
+      shown && data && nextSteps([`Learn with ${best.learner} from labels that you do not trust:`, `unconfuse train ${best.learner} ${data}${reading(line)} -o model.uc`]),
     ],
   };
 }

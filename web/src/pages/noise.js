@@ -4,7 +4,7 @@ import { heatMap } from "../matrix.js";
 import { dots } from "../plots.js";
 import { count, interval, percent, real } from "../format.js";
 import { facts } from "../facts.js";
-import { nextSteps, operands } from "../steps.js";
+import { nextSteps, operands, reading } from "../steps.js";
 
 const LARGEST = 10;
 
@@ -44,7 +44,7 @@ export function noisePage(report, line) {
       section("Figures", facts([["method", report.method], ["estimator", report.estimator ?? families?.chosen], ["examples", count(report.examples)],
         ["wrong labels by a full matrix", families?.full && percent(families.full.wrong, 1)], ["wrong labels by one rate for all mistakes", families?.symmetric && percent(families.symmetric.wrong, 1)],
         ["condition number", real(report.condition_number), "how much the matrix enlarges what is uncertain: 1 is the best"], ["written to", report.output]])),
-      data && report.output && report.output !== "-" && nextSteps(["Learn from the labels with this matrix, which says how they are confused:", `unconfuse train logistic ${data} --noise-matrix ${quoted(report.output)} -o model.uc`]),
+      data && report.output && report.output !== "-" && nextSteps(["Learn from the labels with this matrix, which says how they are confused:", `unconfuse train logistic ${data}${reading(line)} --noise-matrix ${quoted(report.output)} -o model.uc`]),
     ],
   };
 }
