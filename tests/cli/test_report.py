@@ -140,3 +140,39 @@ def test_evaluate_names_confused_pairs_with_rows_and_how_sure_it_was(unconfuse):
                 bins[min(19, int(20 * p))] += 1
         assert histogram[name] == bins
     assert histogram["edges"] == [i / 20 for i in range(21)]
+
+
+def wilson(share, rows):
+    """The 95% interval of a share of so many rows."""
+    z = 1.959963984540054
+    middle = (share + z * z / (2 * rows)) / (1 + z * z / rows)
+    half = z / (1 + z * z / rows) * (share * (1 - share) / rows + z * z / (4 * rows * rows)) ** 0.5
+    return [max(0, middle - half), min(1, middle + half)]
+
+
+def test_shares_of_a_stream_and_of_a_calibration_have_intervals(unconfuse):
+    unconfuse.write("data.svm", blobs(["a", "b", "c"], 300, spread=0.9))
+    found = unconfuse.json("stream", "cspa", "data.svm", "--feedback", "partial")
+    before = 0
+    for point in found["curve"]:
+        assert point["ratio_interval"] == pytest.approx(wilson(point["ratio_correct"], point["round"]), abs=1e-9)
+        assert point["recent_interval"] == pytest.approx(wilson(point["recent_ratio"], point["round"] - before), abs=1e-9)
+        before = point["round"]
+    assert sum(one["examples"] for one in found["per_class"]) == 300
+    for one in found["per_class"]:
+        assert one["recall_interval"] == pytest.approx(wilson(one["recall"], one["examples"]), abs=1e-9)
+        low, high = one["precision_interval"]
+        assert 0 <= low < one["precision"] < high <= 1
+    bins = unconfuse.json("audit", "data.svm")["calibration"]
+    assert sum(one["rows"] for one in bins) == 300
+    for one in bins:
+        assert one["interval"] == pytest.approx(wilson(one["wrong"], one["rows"]), abs=1e-9)
+
+
+def test_a_class_that_did_not_occur_has_no_interval(unconfuse):
+    unconfuse.write("data.svm", "a 1:1 2:0\nb 1:0 2:1\n" * 20)
+    unconfuse.ok("train", "perceptron", "data.svm", "-o", "model.uc")
+    unconfuse.write("one.svm", "a 1:1 2:0\n" * 5)
+    missing = unconfuse.json("evaluate", "model.uc", "one.svm")["per_class"][1]
+    assert (missing["class"], missing["examples"], missing["recall"], missing["recall_interval"]) == ("b", 0, None, None)
+    assert missing["precision_interval"] is None
