@@ -38,17 +38,16 @@ function problems(report, data) {
   return report.noise.map((noise) => problem(report, data, noise, domain));
 }
 
-/** The errors of all learners on all problems; the smallest of each is marked. */
-function errors(report, ranked) {
-  const all = report.data.flatMap((data) => report.noise.map((noise) => ({ data, noise, cells: found(report, data, noise) })));
-  const several = report.data.length > 1, heads = all.map(({ data, noise }) => (several ? `${data}, ${noise}` : noise));
-  const cell = (learner, { cells }) => {
+/** The mean errors of all learners on a data set by kind of noise; the smallest of each is marked. */
+function errors(report, data) {
+  const all = report.noise.map((noise) => found(report, data, noise));
+  const cell = (learner, cells) => {
     const one = cells.find((result) => result.learner === learner);
     if (!one) return "–";
     return one.error === cells[0].error ? h("b", {}, percent(one.error)) : percent(one.error);
   };
-  return section("Errors", h("p", {}, `Mean error on the test rows, whose labels are right, over ${count(report.runs)} run${report.runs > 1 ? "s" : ""}; the smallest of a column is bold.`),
-    scrolling("errors of all learners", plainTable(["learner", ...heads], ranked.map(({ learner }) => [learner, ...all.map((one) => cell(learner, one))]))));
+  return [h("p", {}, `Mean error on the test rows, whose labels are right, over ${count(report.runs)} run${report.runs > 1 ? "s" : ""}; the smallest of a column is bold.`),
+    scrolling(`errors on ${data}`, plainTable(["learner", ...report.noise], report.learners.map(({ learner }) => [learner, ...all.map((cells) => cell(learner, cells))])))];
 }
 
 /** Data of two columns: what each learner made of the plane in the first run. */
@@ -102,8 +101,8 @@ export function experimentPage(report, line) {
   return {
     title: headline(report, ranked),
     content: [
-      ranked.length > 0 && ranks(report, ranked), errors(report, report.learners),
-      ...report.data.map((one) => section(one, problems(report, one), regionsOf(report, one))),
+      ranked.length > 0 && ranks(report, ranked),
+      ...report.data.map((one) => section(one, errors(report, one), problems(report, one), regionsOf(report, one))),
       failed.length > 0 && section("Left out", scrolling("learners that were left out", plainTable(["learner", "problems", "why"], failed.map((one) => [one.learner, count(one.problems), one.why])))),
       section("Settings", facts([["runs", count(report.runs)], ["data sets", count(report.data.length)], ["kinds of noise", report.noise.join(", ")]])),
       shown && data && nextSteps([`Learn with ${best.learner} from labels that you do not trust:`, `unconfuse train ${best.learner} ${data}${reading(line)} -o model.uc`]),
