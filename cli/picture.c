@@ -79,6 +79,15 @@ static void draw_cell(FILE *file, size_t level, bool diagonal, size_t width, boo
         fputs(utf8 ? blocks[level] : letters[level], file);
 }
 
+/* What the marks mean; that of colours is plain. The bounds are those of level_of. */
+static void draw_key(FILE *file, size_t room, bool colours, bool utf8)
+{
+    const char *const key = utf8 ? "\u00b7 below 1%, \u2591 to 9%, \u2592 to 25%, \u2593 to 49%, \u2588 above"
+                                 : ". below 1%, : to 9%, + to 25%, * to 49%, # to 81%, @ above";
+    if (!colours && app_text_width(key) + 2 <= room)
+        fprintf(file, "  %s\n", key);
+}
+
 /* The beginning of a name, in so many characters, padded. */
 static void draw_name(FILE *file, const char *name, size_t width)
 {
@@ -115,6 +124,7 @@ void cli_draw_matrix(FILE *file, const char *title, const double *shares, const 
             draw_cell(file, level_of(shares[p * K + q]), p == q, width, colours, utf8);
         fputc('\n', file);
     }
+    draw_key(file, room, colours, utf8);
 }
 
 /* ---- curve ---- */

@@ -66,6 +66,14 @@ def test_the_shades_are_those_of_the_shares(unconfuse, commands, command):
             assert line == f"  {name} " + "".join(2 * marks[level] for level in levels)
 
 
+def test_a_matrix_of_marks_says_what_they_mean_where_there_is_room(unconfuse, commands):
+    for env, key in ((PLAIN, "  . below 1%, : to 9%, + to 25%, * to 49%, # to 81%, @ above"), (BLOCKS, "  · below 1%, ░ to 9%, ▒ to 25%, ▓ to 49%, █ above")):
+        for width, lines in ((80, [key]), (len(key), [key]), (len(key) - 1, [])):
+            said = on_terminal(unconfuse, commands["evaluate"], env, width)
+            assert picture_of(said, MATRIX["evaluate"])[3:] == lines
+    assert "below 1%" not in on_terminal(unconfuse, commands["evaluate"], COLOURS)
+
+
 def test_a_curve_has_a_mark_for_every_point(unconfuse, commands):
     recent = [point["recent_ratio"] for point in unconfuse.json(*commands["stream"], "-q")["curve"]]
     low, high = min(recent), max(recent)
