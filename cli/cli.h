@@ -159,9 +159,9 @@ size_t cli_csv_field(char *out, const char *text, size_t length);
 
 /* Wilson's 95% interval of a share of so many examples; null: there are none (report.c). */
 json_t *cli_json_interval(double share, uint64_t examples);
-/* "class", "examples", "recall", "precision" and the intervals of both (report.c). */
+/* "class", "examples", "recall", "precision", "f1" unless it is NULL, and intervals of shares (report.c). */
 json_t *cli_json_class(const char *name, uint64_t examples, uint64_t predictions, double recall,
-                       double precision);
+                       double precision, const double *f1);
 /* Error, confusion matrix, norms, the error on true classes where it was found (report.c). */
 typedef struct cli_report {
     const uc_evaluation *evaluation;

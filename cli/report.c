@@ -77,12 +77,15 @@ json_t *cli_json_interval(double share, uint64_t examples)
 }
 
 json_t *cli_json_class(const char *name, uint64_t examples, uint64_t predictions, double recall,
-                       double precision)
+                       double precision, const double *f1)
 {
-    return json_pack("{so sI so so so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
-                     "recall", app_json_real(recall), "precision", app_json_real(precision),
-                     "recall_interval", cli_json_interval(recall, examples), "precision_interval",
-                     cli_json_interval(precision, predictions));
+    json_t *class = json_pack("{so sI so so}", "class", app_json_text(name), "examples", (json_int_t)examples,
+                              "recall", app_json_real(recall), "precision", app_json_real(precision));
+    if (f1)
+        json_object_set_new(class, "f1", app_json_real(*f1));
+    json_object_set_new(class, "recall_interval", cli_json_interval(recall, examples));
+    json_object_set_new(class, "precision_interval", cli_json_interval(precision, predictions));
+    return class;
 }
 
 /* The error and confusion matrix by the noise that was given; a share stays within 0 and 1. */
@@ -106,8 +109,7 @@ void cli_report_json(json_t *object, const cli_report *self)
     for (size_t k = 0; k < evaluation->classes; k++) {
         json_t *class =
             cli_json_class(classes->text[k], examples_of(evaluation, k), predictions_of(evaluation, k),
-                           evaluation->recall[k], evaluation->precision[k]);
-        json_object_set_new(class, "f1", app_json_real(evaluation->f1[k]));
+                           evaluation->recall[k], evaluation->precision[k], &evaluation->f1[k]);
         json_array_append_new(per_class, class);
     }
     json_object_set_new(object, "examples", json_integer((json_int_t)evaluation->examples));

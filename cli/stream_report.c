@@ -136,7 +136,7 @@ json_t *stream_describe(stream *self, double seconds)
     for (size_t i = 0; uc_session_label_at(&label, self->session, i); i++)
         json_array_append_new(per_class, cli_json_class(label.name, label.examples, label.proposed,
                                                         share(label.correct, label.examples),
-                                                        share(label.correct, label.proposed)));
+                                                        share(label.correct, label.proposed), NULL));
     json_t *falls = self->falls ? json_incref(self->falls) : json_array();
     const uc_event_counts *events = &counts.events;
     return json_pack("{sI sI so so so sf sI sI so sI so}", "rounds", (json_int_t)counts.rounds, "correct",

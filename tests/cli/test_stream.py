@@ -67,10 +67,10 @@ def test_json_has_exactly_the_documented_fields_and_they_agree(unconfuse, data):
     assert result["rounds"] == 300 and result["ratio_correct"] == pytest.approx(result["correct"] / 300)
     assert [point["round"] for point in result["curve"]] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
     assert result["curve"][-1]["ratio_correct"] == pytest.approx(result["ratio_correct"])
-    correct, before = 0, 0
+    correct = before = 0
     for point in result["curve"]:
-        assert list(point) == ["round", "ratio_correct", "recent_ratio", "ratio_interval", "recent_recall"]
-        assert 0 <= point["ratio_interval"][0] <= point["ratio_correct"] <= point["ratio_interval"][1] <= 1
+        assert list(point) == ["round", "ratio_correct", "recent_ratio", "ratio_interval", "recent_interval", "recent_recall"]
+        assert all(0 <= point[f"{one}_interval"][0] <= value <= point[f"{one}_interval"][1] <= 1 for one, value in (("ratio", point["ratio_correct"]), ("recent", point["recent_ratio"])))
         correct += point["recent_ratio"] * (point["round"] - before)
         before = point["round"]
         assert point["ratio_correct"] == pytest.approx(correct / before)
