@@ -25,6 +25,8 @@ json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS
 
 /* The error on true classes, as JSON and for people; `whose` begins the sentence (audit_report.c). */
 json_t *cli_audit_error_json(const uc_clean_error *error);
+/* Classes overlap: some of the labels that are called wrong are right. */
+bool cli_audit_is_unsure(const cli_audit *self);
 void cli_audit_print_error(FILE *text, const uc_clean_error *error, const char *whose);
 
 /* audit_report.c */

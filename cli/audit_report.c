@@ -237,11 +237,16 @@ static void print_suspicion(FILE *text, const cli_audit *self)
             seen.checked, seen.wrong, seen.flagged, seen.hits);
 }
 
-/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and `structure` is as
- * sure of them as of the others. */
-static void warn_of_overlap(FILE *text, const uc_label_audit *found)
+bool cli_audit_is_unsure(const cli_audit *self)
 {
-    if (strcmp(found->mode, "structure") == 0 && found->clean_error.estimate >= OVERLAP)
+    return self->found->clean_error.estimate >= OVERLAP;
+}
+
+/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and are called wrong with
+ * as much certainty as the others. */
+static void warn_of_overlap(FILE *text, const cli_audit *self)
+{
+    if (cli_audit_is_unsure(self))
         fputs("Classes seem to overlap: then a label can be right although it is called wrong with 100%. "
               "--check N proposes rows to look at; with --gold these tell how often.\n",
               text);
@@ -251,7 +256,7 @@ static void print_trust(FILE *text, const cli_audit *self)
 {
     const uc_label_audit *found = self->found;
     cli_audit_print_error(text, &found->clean_error, "The model's error on true classes");
-    warn_of_overlap(text, found);
+    warn_of_overlap(text, self);
     if (strcmp(found->mode, "structure") == 0)
         fputs("Assumed: rows of a class look alike. Do not trust this where the labels were written by a "
               "program, or where a class consists of many unlike groups.\n",

@@ -46,9 +46,10 @@ static const uc_option options[] = {
      .type = UC_OPTION_CHOICE,
      .offset = FIELD(repair),
      .standard = "suggest",
-     .choices = "suggest|drop|weight",
-     .help = "how: flagged labels become the suggested ones; their rows are left out; or every row is "
-             "weighted by the probability that its label is right"},
+     .choices = "suggest|drop|weight|checked",
+     .help = "how: flagged labels become the suggested ones; their rows are left out; every row is "
+             "weighted by the probability that its label is right; or only the labels of rows in --gold "
+             "change, to what was found there"},
     {.name = "gold",
      .type = UC_OPTION_TEXT,
      .offset = FIELD(gold),
@@ -147,7 +148,7 @@ static uc_status write_repaired(const audit_files *files, const cli_audit *self,
     const audit_args *args = call->args;
     const size_t rows = self->data->X.rows;
     cli_table_rows table = {.text = self->text, .count = rows, .reweighted = true};
-    if (args->repair == UC_REPAIR_SUGGEST)
+    if (args->repair == UC_REPAIR_SUGGEST || args->repair == UC_REPAIR_CHECKED)
         table = (cli_table_rows){self->text, NULL, rows, repaired->y, self->data->y, false};
     if (args->repair != UC_REPAIR_DROP)
         return cli_write_table(call, &table, repaired, &files->clean);
@@ -169,8 +170,8 @@ static uc_status write_clean(const audit_files *files, const cli_audit *self, co
 {
     const audit_args *args = call->args;
     uc_dataset repaired = {0};
-    uc_status status =
-        uc_label_audit_repair(&repaired, self->data, self->found, (uc_repair)args->repair, &call->context);
+    uc_status status = uc_label_audit_repair(&repaired, self->data, self->found, self->gold,
+                                             (uc_repair)args->repair, &call->context);
     if (status == UC_OK)
         status = write_repaired(files, self, &repaired, call);
     uc_dataset_free(&repaired);
@@ -222,6 +223,25 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
 
 /* ---- all ---- */
 
+/* What became of labels in --clean-out, and what else could be done where it is not sure. */
+static void print_repair(FILE *text, const cli_audit *self, const audit_args *args)
+{
+    size_t changed = 0;
+    for (size_t i = 0; self->gold && i < self->data->X.rows; i++)
+        changed += self->gold[i] != UC_NONE && self->gold[i] != self->data->y[i];
+    if (args->repair == UC_REPAIR_CHECKED) {
+        fprintf(text, "%zu checked labels were changed in %s.\n", changed, args->clean);
+        return;
+    }
+    if (args->repair != UC_REPAIR_SUGGEST || self->found->flagged == 0)
+        return;
+    fprintf(text, "%zu labels were changed in %s.", self->found->flagged, args->clean);
+    if (cli_audit_is_unsure(self))
+        fprintf(text, " Some of them were right: --repair weight believes labels in doubt less, and --repair "
+                      "checked changes only those that --gold has checked.");
+    fputc('\n', text);
+}
+
 static uc_status tell(app_call *call, const cli_audit *self, audit_files *files)
 {
     const audit_args *args = call->args;
@@ -243,6 +263,8 @@ static uc_status tell(app_call *call, const cli_audit *self, audit_files *files)
     FILE *text = app_summary(call, args->output);
     if (status == UC_OK && text) {
         cli_audit_print(text, self);
+        if (args->clean)
+            print_repair(text, self, args);
         if (args->check.rows > 0)
             cli_check_plan_print(text, &plan, &args->check, call->words[0]);
     }
@@ -302,6 +324,8 @@ static uc_status run(app_call *call)
     if (uc_comm_size(app_comm) > 1)
         app_warn("audit works in the first of %d processes; train audit shares its rows among all",
                  uc_comm_size(app_comm));
+    if (args->repair == UC_REPAIR_CHECKED && !args->gold)
+        return app_fail(UC_ERR_OPTION, "--repair checked changes labels to those of --gold; give both");
     if (is_crowd(args) || args->probabilities)
         return run_otherwise(call);
     if (check_alone(call) != UC_OK)

@@ -79,11 +79,15 @@ uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const 
                              const uc_label_audit_settings *settings, const uc_context *context);
 void uc_label_audit_free(uc_label_audit *self);
 
-/* A copy of the data whose flagged labels become the suggested ones, or whose flagged rows are left out, or
- * whose rows are weighted by the probability that their label is right. */
-typedef enum uc_repair { UC_REPAIR_SUGGEST, UC_REPAIR_DROP, UC_REPAIR_WEIGHT } uc_repair;
+typedef enum uc_repair {
+    UC_REPAIR_SUGGEST, /* flagged labels become the suggested ones */
+    UC_REPAIR_DROP,    /* flagged rows are left out */
+    UC_REPAIR_WEIGHT,  /* rows are weighted by the probability that their label is right */
+    UC_REPAIR_CHECKED  /* labels of checked rows become their true classes, nothing else changes */
+} uc_repair;
+/* A repaired copy of the data. `gold` as in uc_label_audit_run; UC_REPAIR_CHECKED needs it. */
 uc_status uc_label_audit_repair(uc_dataset *out, const uc_dataset *data, const uc_label_audit *audit,
-                                uc_repair repair, const uc_context *context);
+                                const uint32_t *gold, uc_repair repair, const uc_context *context);
 
 /* The most suspicious first; equals by row. */
 void uc_suspects_sort(uc_suspect *suspects, size_t count);

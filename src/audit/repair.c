@@ -1,4 +1,6 @@
 /* Data whose suspicious labels are repaired. */
+#include <assert.h>
+
 #include "base/base.h"
 #include "unconfuse/audit.h"
 
@@ -34,17 +36,27 @@ static uc_status weigh_rows(uc_dataset *data)
     return UC_OK;
 }
 
+static void take_checked(uc_dataset *data, const uint32_t *gold)
+{
+    for (size_t i = 0; i < data->X.rows; i++)
+        if (gold[i] != UC_NONE)
+            data->y[i] = gold[i];
+}
+
 uc_status uc_label_audit_repair(uc_dataset *out, const uc_dataset *data, const uc_label_audit *audit,
-                                uc_repair repair, const uc_context *context)
+                                const uint32_t *gold, uc_repair repair, const uc_context *context)
 {
     uc_dataset copy = {0};
     uc_status status;
+    assert(repair != UC_REPAIR_CHECKED || gold);
     if (repair == UC_REPAIR_DROP)
         return drop_flagged(out, data, audit, context);
     status = uc_dataset_subset(&copy, data, NULL, 0, context);
     if (status == UC_OK && repair == UC_REPAIR_WEIGHT)
         status = weigh_rows(&copy);
-    for (size_t i = 0; i < audit->labels && status == UC_OK; i++) {
+    if (status == UC_OK && repair == UC_REPAIR_CHECKED)
+        take_checked(&copy, gold);
+    for (size_t i = 0; i < audit->labels && status == UC_OK && repair != UC_REPAIR_CHECKED; i++) {
         const uc_suspect *one = &audit->suspects[i];
         if (repair == UC_REPAIR_WEIGHT)
             copy.weights[one->row] *= 1.0 - one->p_wrong;

@@ -182,3 +182,48 @@ def test_an_object_called_weight_keeps_its_name(unconfuse):
         members = json.loads(line, object_pairs_hook=list)
         assert [name for name, _ in members].count("weight") == 1 and "label_weight" in dict(members)
         assert dict(dict(members)["weight"]) == row["weight"]
+
+
+def test_checked_changes_what_gold_says_and_nothing_else(unconfuse):
+    lines = trees()
+    unconfuse.write("trees.csv", as_csv(lines))
+    flagged = unconfuse.json("audit", "trees.csv")["flagged"]
+    assert flagged > 3
+    turned = {7: "ash" if lines[7][4] == "oak" else "oak", 11: lines[11][4]}
+    unconfuse.write("gold.csv", "id,true_label\n" + "".join(f"T{i},{name}\n" for i, name in turned.items()))
+    done = unconfuse.ok("audit", "trees.csv", "--gold", "gold.csv", "--clean-out", "w.csv", "--repair", "checked")
+    expected = [(*line[:4], turned.get(i, line[4])) for i, line in enumerate(lines)]
+    assert unconfuse.read("w.csv").decode() == as_csv(expected)
+    assert "1 checked labels were changed in w.csv." in done.out
+    sentence = unconfuse.fails(2, "audit", "trees.csv", "--clean-out", "x.csv", "--repair", "checked")
+    assert sentence == "--repair checked changes labels to those of --gold; give both"
+
+
+def test_how_many_labels_were_changed_is_said(unconfuse):
+    unconfuse.write("trees.csv", as_csv(trees()))
+    flagged = unconfuse.json("audit", "trees.csv")["flagged"]
+    done = unconfuse.ok("audit", "trees.csv", "--clean-out", "w.csv")
+    assert f"{flagged} labels were changed in w.csv." in done.out
+
+
+def test_clouds_that_slide_along_ordered_classes_are_not_believed(unconfuse):
+    """Grades on one scale, confused with their neighbours: clouds moved each into the place of the next, and a good part of the right
+    labels was called wrong."""
+    rng = np.random.default_rng(77)
+    scale = rng.normal(size=1500)
+    grade = np.digitize(scale, [-1.1, -0.35, 0.35, 1.1])
+    columns = np.column_stack([-12 * scale + rng.normal(0, 6, 1500), -4 * scale + rng.normal(0, 2, 1500),
+                               -1.2 * scale + rng.normal(0, 0.7, 1500), rng.poisson(np.exp(0.8 * scale)),
+                               *rng.normal(size=(6, 1500))])
+    near = np.clip(grade + rng.choice([-1, 1], 1500), 0, 4)
+    given = np.where(rng.random(1500) < 0.28, near, grade)
+    unconfuse.write("grades.svm", "".join("ABCDE"[y] + "".join(f" {j}:{v:.4f}" for j, v in enumerate(row, 1)) + "\n"
+                                          for y, row in zip(given, columns)))
+
+    def precision(mode):
+        found = unconfuse.json("audit", "grades.svm", "--mode", mode)
+        flagged = np.array([one["row"] - 1 for one in found["issues"]])
+        return found["mode"], (given != grade)[flagged].mean()
+
+    assert precision("auto") == precision("labels")
+    assert precision("auto")[1] > precision("structure")[1] + 0.1

@@ -113,7 +113,7 @@ typedef struct uc_audit_fit {
     uc_confusion confusion; /* of R */
     double *pi;             /* K */
     int mode;               /* uc_audit_mode: what was decided, never UC_AUDIT_AUTO */
-    double loss;            /* of the guard: `structure` is believed up to .06 */
+    double loss;            /* of the guard (guard.c) */
     double width;           /* of the kernels, in median distances */
     unsigned steps;
     bool large; /* more than 600 rows: with fewer all of them are landmarks, unless settings say otherwise */

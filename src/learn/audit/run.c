@@ -7,9 +7,8 @@
  *            caller sets a width nothing is tried
  *   axes     300 of each view from 600 landmarks; with more rows one axis for every ten, as long as rows x
  *            axes stay few: a row then has about a tenth of its own score, and shrinkage has little to do
- *   guard    loss = (top - last fit) / (top - fit of the prior); up to .06 `structure` is believed. Losses of
- *            all widths are much alike: where only the guard is asked for, it stops when the first width has
- *            lost .09 (on twelve sets that were above .08 there, no width came down to .045)
+ *   guard    guard.c. Losses of all widths are much alike: where only the guard is asked for, it stops when
+ *            the first width has lost .09 (on twelve sets that were above .08 there, no width came to .045)
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 
 #define TRIAL_STEPS 10
 #define ENOUGH_ROWS 200 /* of a class: leave-one-out is as good as holding rows out */
-#define MOST_LOSS 0.06
 #define HOPELESS 0.09   /* the guard alone stops where the widest kernel has lost that in its first steps */
 #define MANY_ROWS 10000 /* from then on, */
 #define SOME_ROWS 5000  /* so many choose the width */
@@ -256,6 +254,18 @@ static uc_status choose_by_some(audit *self, double *R)
     return status;
 }
 
+static uc_status choose_mode(uc_audit_fit *out, const audit *self)
+{
+    bool believed = false;
+    out->mode = self->settings->mode;
+    if (out->mode != UC_AUDIT_AUTO)
+        return UC_OK;
+    const uc_status status = uc_audit_believes_structure(&believed, out->loss, out->large, out->R,
+                                                         &out->confusion, self->labelled);
+    out->mode = believed ? UC_AUDIT_STRUCTURE : UC_AUDIT_LABELS;
+    return status;
+}
+
 /* `fitted` becomes what the model is fitted to. */
 static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
 {
@@ -278,11 +288,9 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
     out->width = self->widths[self->best];
     out->temperature = self->path.temperature;
     out->steps = self->path.steps;
-    out->mode = self->settings->mode;
-    if (out->mode == UC_AUDIT_AUTO)
-        out->mode = out->loss <= MOST_LOSS ? UC_AUDIT_STRUCTURE : UC_AUDIT_LABELS;
+    status = choose_mode(out, self);
     memcpy(fitted, out->R, size * sizeof *fitted);
-    if (out->mode == UC_AUDIT_STRUCTURE || self->guard_only)
+    if (status != UC_OK || out->mode == UC_AUDIT_STRUCTURE || self->guard_only)
         return UC_OK;
     memcpy(out->R, self->start, size * sizeof *out->R);
     status = tell(self, (double)self->tried + 1.0, "correcting labels");

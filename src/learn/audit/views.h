@@ -100,7 +100,7 @@ uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, 
 uc_status uc_audit_scores(double *S, double *pi, const uc_audit_view *views, size_t count,
                           const uc_labelled *labelled, const double *R);
 
-/* ---- decisions (structure.c, believe.c) ---- */
+/* ---- decisions (structure.c, guard.c, believe.c) ---- */
 
 /* Where the expectation and the fits of `structure` went. */
 typedef struct uc_path {
@@ -117,6 +117,10 @@ uc_status uc_structure(uc_path *path, double *R, double *S, const uc_audit_view 
 /* The share of what features say about labels that the path has lost; NaN: they say nothing. */
 double uc_path_loss(const uc_path *path);
 #define UC_AUDIT_MOST_STEPS 30
+/* The guard: whether `structure`, which led to R, is believed. Where there are many rows, `confusion` becomes
+ * that of R. */
+uc_status uc_audit_believes_structure(bool *out, double loss, bool large, const double *R,
+                                      uc_confusion *confusion, const uc_labelled *labelled);
 /* `labels`: R and S from R0, which R comes as. *fitted, n x K, becomes what the model is fitted to. */
 uc_status uc_believe_labels(double *R, double *S, double *temperature, unsigned *steps, double *fitted,
                             const uc_audit_view *views, size_t count, const uc_labelled *labelled,
