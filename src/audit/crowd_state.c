@@ -300,7 +300,7 @@ uc_status uc_crowd_state_add(uc_crowd *crowd, uc_posteriors *start, const char *
     uc_container file = {0};
     joined self = {0};
     state old = {.path = path};
-    uc_status status = uc_bytes_read(&bytes, path);
+    uc_status status = uc_bytes_read_kind(&bytes, path, MAGIC, strlen(MAGIC));
     if (status != UC_OK)
         return status;
     if ((status = uc_container_open(&file, bytes.data, bytes.length, MAGIC, VERSION, true, path)) != UC_OK)

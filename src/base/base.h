@@ -98,6 +98,9 @@ typedef struct uc_bytes {
     bool mapped;
 } uc_bytes;
 uc_status uc_bytes_read(uc_bytes *out, const char *path);
+/* The same of a file that begins with `begin`. Of any other only the beginning may be read, so that one
+ * without end, a device or a pipe, fills no memory: the caller refuses what does not begin so. */
+uc_status uc_bytes_read_kind(uc_bytes *out, const char *path, const void *begin, size_t begin_length);
 void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
 
 /* ---- output files, beyond what unconfuse/output.h has ---- */

@@ -17,11 +17,12 @@ static uc_status fail_io(const char *path)
     return uc_fail(UC_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
 }
 
-static uc_status read_all(uc_bytes *out, int file, const char *path)
+static uc_status read_all(uc_bytes *out, int file, const char *path, const void *begin, size_t begin_length)
 {
     unsigned char *data = NULL;
     size_t length = 0, capacity = 0;
-    for (;;) {
+    bool wanted = true;
+    while (wanted) {
         if (length == capacity) {
             capacity = uc_grown(capacity, length + ((size_t)1 << 16));
             unsigned char *grown = uc_realloc(data, capacity, 1);
@@ -42,15 +43,16 @@ static uc_status read_all(uc_bytes *out, int file, const char *path)
         if (got == 0)
             break;
         length += (size_t)got;
+        wanted = begin_length == 0 || length < begin_length || memcmp(data, begin, begin_length) == 0;
     }
     *out = (uc_bytes){data, length, false};
     return UC_OK;
 }
 
-uc_status uc_bytes_read(uc_bytes *out, const char *path)
+uc_status uc_bytes_read_kind(uc_bytes *out, const char *path, const void *begin, size_t begin_length)
 {
     if (strcmp(path, "-") == 0)
-        return read_all(out, STDIN_FILENO, "standard input");
+        return read_all(out, STDIN_FILENO, "standard input", begin, begin_length);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return fail_io(path);
@@ -62,9 +64,14 @@ uc_status uc_bytes_read(uc_bytes *out, const char *path)
     if (data != MAP_FAILED)
         *out = (uc_bytes){data, (size_t)info.st_size, true};
     else
-        status = read_all(out, file, path);
+        status = read_all(out, file, path, begin, begin_length);
     close(file);
     return status;
+}
+
+uc_status uc_bytes_read(uc_bytes *out, const char *path)
+{
+    return uc_bytes_read_kind(out, path, NULL, 0);
 }
 
 void uc_bytes_free(uc_bytes *self)

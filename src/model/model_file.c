@@ -348,7 +348,7 @@ uc_status uc_model_load_memory(uc_model **out, const void *bytes, size_t length,
 uc_status uc_model_load(uc_model **out, const char *path)
 {
     uc_bytes bytes;
-    uc_status status = uc_bytes_read(&bytes, path);
+    uc_status status = uc_bytes_read_kind(&bytes, path, magic, sizeof magic);
     if (status != UC_OK)
         return status;
     status =

@@ -160,3 +160,16 @@ def test_utf_16_is_named_with_what_to_do(unconfuse, coding, options):
     unconfuse.write("d.csv", "x1,x2,label\n1,2,a\n2,3,b\n".encode(coding))
     assert unconfuse.fails(1, "inspect", "d.csv", *options, timeout=60) == (
         f"d.csv: text in UTF-16: convert it to UTF-8 first, as iconv -f {coding} -t UTF-8 does")
+
+
+@pytest.mark.parametrize("command", ["predict /dev/zero d.svm", "evaluate /dev/zero d.svm", "stream cspa d.svm --resume /dev/zero",
+                                     "noise estimate d.svm --method model --model /dev/zero -o n.csv"])
+def test_a_device_without_end_is_no_model(unconfuse, command):
+    unconfuse.write("d.svm", "1 1:1\n2 2:1\n")
+    assert unconfuse.fails(1, *command.split(), timeout=60) == "/dev/zero: not a model file of unconfuse"
+
+
+def test_a_device_without_end_is_no_state_of_annotators(unconfuse):
+    unconfuse.write("d.svm", "1 1:1\n2 2:1\n")
+    unconfuse.write("crowd.csv", "row,annotator,label\n1,ann,1\n2,ann,2\n1,bob,1\n2,bob,2\n")
+    assert unconfuse.fails(1, "audit", "d.svm", "--crowd", "crowd.csv", "--resume", "/dev/zero", timeout=60).startswith("/dev/zero: ")

@@ -435,6 +435,28 @@ static void files_that_cannot_be_read_are_named(void **state)
     assert_error(uc_bytes_read(&bytes, "/"), UC_ERR_IO, "/: cannot read: Is a directory");
 }
 
+static void a_file_without_end_is_read_only_while_it_may_be_meant(void **state)
+{
+    (void)state;
+    uc_bytes bytes;
+    assert_ok(uc_bytes_read_kind(&bytes, "/dev/zero", "MAGIC", 5));
+    assert_in_range(bytes.length, 5, (size_t)1 << 20);
+    uc_bytes_free(&bytes);
+
+    const char *path = temporary_path("kind");
+    char *text = calloc(300000, 1);
+    memcpy(text, "MAGIC", 5);
+    const size_t lengths[] = {0, 3, 5, 300000}; /* of those that begin as they should, all is read */
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        write_bytes(path, text, lengths[i]);
+        assert_ok(uc_bytes_read_kind(&bytes, path, "MAGIC", 5));
+        assert_int_equal(bytes.length, lengths[i]);
+        uc_bytes_free(&bytes);
+    }
+    free(text);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +478,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(whole_files_are_read_mapped_or_not),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(a_file_without_end_is_read_only_while_it_may_be_meant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
