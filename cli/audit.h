@@ -37,6 +37,10 @@ void cli_audit_print(FILE *text, const cli_audit *self);
 uc_status cli_audit_write(uc_output *output, const cli_audit *self, bool all);
 /* The row's name in its file, which the caller frees; NULL: it has none. */
 char *cli_audit_id(const cli_audit *self, size_t row);
+/* The table's own columns, each after a comma: their names, and those of a row. Nothing where they have no
+ * names, or `text` is NULL. */
+void cli_print_table_names(FILE *file, uc_table_text *text);
+void cli_print_table_columns(FILE *file, uc_table_text *text, size_t row);
 /* A copy of the ids of all rows, for cli_table_ids_free; NULL: the rows have none. */
 char **cli_table_ids(uc_table_text *text, size_t rows);
 void cli_table_ids_free(char **ids, size_t rows);

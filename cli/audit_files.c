@@ -82,11 +82,10 @@ json_t *cli_columns_json(uc_table_text *text, size_t row)
     return columns;
 }
 
-/* The columns of the table go with the suspects where they have names. */
-static bool keeps_columns(const cli_audit *self)
+static bool has_names(uc_table_text *text)
 {
     size_t length;
-    return self->text && uc_table_text_header(&length, self->text);
+    return text && uc_table_text_header(&length, text);
 }
 
 /* A line of the table, up to its end. */
@@ -108,10 +107,12 @@ static void print_text(FILE *file, const char *text, size_t length)
     free(copy);
 }
 
-/* The names of the table's columns: as they are, where they are separated as ours are. */
-static void print_names(FILE *file, uc_table_text *text)
+/* As they are, where they are separated as ours are. */
+void cli_print_table_names(FILE *file, uc_table_text *text)
 {
     size_t length = 0;
+    if (!has_names(text))
+        return;
     if (uc_table_text_separator(text) == ',') {
         const char *header = uc_table_text_header(&length, text);
         print_line(file, header, length);
@@ -123,9 +124,11 @@ static void print_names(FILE *file, uc_table_text *text)
     }
 }
 
-static void print_columns(FILE *file, uc_table_text *text, size_t row)
+void cli_print_table_columns(FILE *file, uc_table_text *text, size_t row)
 {
     size_t length = 0;
+    if (!has_names(text))
+        return;
     if (uc_table_text_separator(text) == ',') {
         const char *line = uc_table_text_row(&length, text, row);
         print_line(file, line, length);
@@ -143,10 +146,8 @@ static void print_suspects(FILE *file, const cli_audit *self, bool all)
     const uc_label_audit *found = self->found;
     const uc_names *classes = &self->data->classes;
     const size_t count = all ? found->labels : found->flagged;
-    const bool columns = keeps_columns(self);
     fputs("row,id,given_label,predicted_label,label_score,is_label_issue", file);
-    if (columns)
-        print_names(file, self->text);
+    cli_print_table_names(file, self->text);
     fputc('\n', file);
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &found->suspects[i];
@@ -161,8 +162,7 @@ static void print_suspects(FILE *file, const cli_audit *self, bool all)
         fputc(',', file);
         cli_print_field(file, classes->text[one->suggested]);
         fprintf(file, ",%s,%s", score, i < found->flagged ? "True" : "False");
-        if (columns)
-            print_columns(file, self->text, one->row);
+        cli_print_table_columns(file, self->text, one->row);
         fputc('\n', file);
     }
 }

@@ -11,6 +11,7 @@
 typedef struct judged {
     const cli_audit_request *request;
     uc_labels labels;
+    uc_table_text *text; /* of the table that has the labels; NULL: they are in another file */
     uint32_t *gold;
     uc_probability_audit found;
     uc_suspect *suspects; /* every label, the most suspicious first */
@@ -49,16 +50,23 @@ static uc_status write_issues(const judged *self)
     FILE *file = open_memstream(&text, &length);
     if (!file)
         return app_fail(UC_ERR_NOMEM, "not enough memory for the list of suspects");
-    fputs("row,id,given_label,predicted_label,label_score,is_label_issue\n", file);
+    fputs("row,id,given_label,predicted_label,label_score,is_label_issue", file);
+    cli_print_table_names(file, self->text);
+    fputc('\n', file);
     for (size_t i = 0; i < listed(self); i++) {
         const uc_suspect *one = &self->suspects[i];
-        char score[32];
+        char score[32], *id = cli_table_id(self->text, one->row);
         app_print_real(score, 1.0 - one->p_wrong);
-        fprintf(file, "%zu,,", one->row + 1);
+        fprintf(file, "%zu,", one->row + 1);
+        cli_print_field(file, id ? id : "");
+        free(id);
+        fputc(',', file);
         cli_print_field(file, name_of(self, one->given));
         fputc(',', file);
         cli_print_field(file, name_of(self, one->suggested));
-        fprintf(file, ",%s,%s\n", score, i < self->flagged ? "True" : "False");
+        fprintf(file, ",%s,%s", score, i < self->flagged ? "True" : "False");
+        cli_print_table_columns(file, self->text, one->row);
+        fputc('\n', file);
     }
     const bool failed = fclose(file) != 0;
     const uc_status status = failed ? app_fail(UC_ERR_NOMEM, "not enough memory for the list of suspects")
@@ -97,10 +105,17 @@ static json_t *issues_json(const judged *self)
     json_t *list = json_array();
     for (size_t i = 0; i < listed(self); i++) {
         const uc_suspect *one = &self->suspects[i];
-        json_array_append_new(list, json_pack("{sI sn so so sf sb}", "row", (json_int_t)one->row + 1, "id",
-                                              "given", app_json_text(name_of(self, one->given)), "suggested",
-                                              app_json_text(name_of(self, one->suggested)), "p_wrong",
-                                              one->p_wrong, "flagged", i < self->flagged));
+        char *id = cli_table_id(self->text, one->row);
+        json_t *issue =
+            json_pack("{sI so so so sf sb}", "row", (json_int_t)one->row + 1, "id",
+                      id ? app_json_text(id) : json_null(), "given", app_json_text(name_of(self, one->given)),
+                      "suggested", app_json_text(name_of(self, one->suggested)), "p_wrong", one->p_wrong,
+                      "flagged", i < self->flagged);
+        json_t *columns = cli_columns_json(self->text, one->row);
+        if (columns)
+            json_object_set_new(issue, "columns", columns);
+        json_array_append_new(list, issue);
+        free(id);
     }
     return list;
 }
@@ -133,6 +148,22 @@ static json_t *result_json(const judged *self)
                      cli_audit_error_json(&found->clean_error), "issues", issues_json(self));
 }
 
+static void print_suspects(FILE *text, const judged *self)
+{
+    size_t length;
+    const bool ids = self->text && uc_table_text_id(&length, self->text, 0);
+    if (self->flagged > 0)
+        fprintf(text, "\nMost suspicious labels:\n  %10s  %-16s %-16s %s%s\n", "row", "given", "suggested",
+                "p(wrong)", ids ? "  id" : "");
+    for (size_t i = 0; i < self->flagged && i < MOST_SHOWN; i++) {
+        const uc_suspect *one = &self->suspects[i];
+        char *id = cli_table_id(self->text, one->row);
+        fprintf(text, "  %10zu  %-16s %-16s %.3f%s%s\n", one->row + 1, name_of(self, one->given),
+                name_of(self, one->suggested), one->p_wrong, id ? "     " : "", id ? id : "");
+        free(id);
+    }
+}
+
 static void tell(const judged *self, const app_call *call)
 {
     const uc_probability_audit *found = &self->found;
@@ -151,13 +182,7 @@ static void tell(const judged *self, const app_call *call)
                 name_of(self, found->pairs[p].truth), name_of(self, found->pairs[p].given),
                 100.0 * found->pairs[p].share.estimate, 100.0 * found->pairs[p].share.low,
                 100.0 * found->pairs[p].share.high);
-    if (self->flagged > 0)
-        fprintf(text, "\nMost suspicious labels:\n  %10s  %-16s %-16s %s\n", "row", "given", "suggested",
-                "p(wrong)");
-    for (size_t i = 0; i < self->flagged && i < MOST_SHOWN; i++)
-        fprintf(text, "  %10zu  %-16s %-16s %.3f\n", self->suspects[i].row + 1,
-                name_of(self, self->suspects[i].given), name_of(self, self->suspects[i].suggested),
-                self->suspects[i].p_wrong);
+    print_suspects(text, self);
     cli_audit_print_error(text, &found->clean_error, "Error of these probabilities on true classes");
 }
 
@@ -184,18 +209,31 @@ static uc_status begin(judged *self, const char *probabilities)
     return status;
 }
 
+static uc_status read_gold(judged *self, const app_call *call)
+{
+    const cli_audit_request *request = self->request;
+    const size_t count = self->labels.count;
+    size_t checked;
+    char **ids = cli_table_ids(self->text, count);
+    const uc_predicted_rows rows = {.rows = count,
+                                    .classes = &self->labels.classes,
+                                    .name = request->data,
+                                    .ids = (const char *const *)ids};
+    const uc_status status = cli_read_truths(&self->gold, &checked, request->gold, &rows, call);
+    cli_table_ids_free(ids, count);
+    return status;
+}
+
 uc_status cli_audit_probabilities(app_call *call, const char *probabilities, const cli_audit_request *request)
 {
     static const uc_names none = {0};
     judged self = {.request = request};
-    uc_predicted_rows rows = {.classes = &self.labels.classes, .name = request->data};
-    size_t checked;
     uc_status status = begin(&self, probabilities);
     if (status == UC_OK)
-        status = uc_labels_read(&self.labels, request->data, &none, request->read, &call->context);
-    rows.rows = self.labels.count;
+        status = uc_labels_read_with_text(&self.labels, &self.text, request->data, &none, request->read,
+                                          &call->context);
     if (status == UC_OK && request->gold)
-        status = cli_read_truths(&self.gold, &checked, request->gold, &rows, call);
+        status = read_gold(&self, call);
     if (status == UC_OK)
         status =
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);
@@ -209,6 +247,7 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
         tell(&self, call);
     uc_probability_audit_free(&self.found);
     uc_labels_free(&self.labels);
+    uc_table_text_free(self.text);
     free(self.suspects);
     free(self.gold);
     return status;

@@ -85,6 +85,10 @@ typedef struct uc_table_text uc_table_text;
  * Both are the caller's. */
 uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
                                     const uc_read_settings *settings, const uc_context *context);
+/* uc_labels_read, and the text of the file if it is such a table. */
+uc_status uc_labels_read_with_text(uc_labels *out, uc_table_text **text, const char *path,
+                                   const uc_names *known, const uc_read_settings *settings,
+                                   const uc_context *context);
 void uc_table_text_free(uc_table_text *self); /* NULL is fine */
 size_t uc_table_text_rows(const uc_table_text *self);
 char uc_table_text_separator(const uc_table_text *self);

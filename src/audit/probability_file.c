@@ -13,8 +13,9 @@
 
 /* ---- rows ---- */
 
-/* Row i to probabilities that sum to 1, in `p`. */
-static uc_status take_row(float *p, const float *values, size_t K, size_t i, const char *source)
+/* Row i to probabilities that sum to 1, in `p`: column k is of class place[k]; NULL: of class k. */
+static uc_status take_row(float *p, const float *values, const uint32_t *place, size_t K, size_t i,
+                          const char *source)
 {
     double sum = 0.0;
     for (size_t k = 0; k < K; k++) {
@@ -26,7 +27,7 @@ static uc_status take_row(float *p, const float *values, size_t K, size_t i, con
     if (!(fabs(sum - 1.0) <= SUM_TOLERANCE))
         return uc_fail(UC_ERR_FORMAT, "%s: row %zu: its probabilities sum to %g, not 1", source, i + 1, sum);
     for (size_t k = 0; k < K; k++)
-        p[k] = (float)((double)values[k] / sum);
+        p[place ? place[k] : k] = (float)((double)values[k] / sum);
     return UC_OK;
 }
 
@@ -36,6 +37,7 @@ typedef struct filling {
     const double *values;  /* all rows, or NULL */
     size_t first, skipped; /* the number of the block's first row, and rows of the block that are a header */
     const uint32_t *labels;
+    const uint32_t *place; /* the class of each column; NULL: the classes are in the order of the columns */
     const char *source;
 } filling;
 
@@ -54,7 +56,7 @@ static uc_status fill_rows(size_t job, void *user)
             memcpy(values, uc_matrix_row(self->X, r + self->skipped).values, K * sizeof *values);
         for (size_t k = 0; k < K && !self->X; k++)
             values[k] = (float)self->values[i * K + k];
-        status = take_row(p, values, K, i, self->source);
+        status = take_row(p, values, self->place, K, i, self->source);
         if (status == UC_OK)
             uc_probability_rows_set(self->out, i, p, self->labels[i]);
     }
@@ -181,6 +183,7 @@ uc_status uc_probability_classes(uc_names *classes, uint32_t *labels, uint32_t *
 typedef struct reading {
     uc_probability_rows rows;
     uc_names classes;
+    uint32_t *place; /* in `classes`, of each column with a name; NULL: columns have none */
     uint32_t *labels, *gold;
     size_t count; /* of labels */
     bool numeric; /* the header, which the reader takes for a row */
@@ -207,7 +210,7 @@ static uc_status read_blocks(reading *self, uc_reader *reader, const uc_names *n
             status = uc_fail(UC_ERR_INVALID, "%s has more rows than the %zu labels", path, self->count);
         if (status != UC_OK)
             return status;
-        filling job = {&self->rows, &block->X, NULL, next, skipped, self->labels, path};
+        filling job = {&self->rows, &block->X, NULL, next, skipped, self->labels, self->place, path};
         status = uc_run_blocks(context, uc_block_count(rows, ROWS_PER_JOB), fill_rows, &job);
         next += rows;
         if (status != UC_OK)
@@ -231,8 +234,18 @@ static void reading_free(reading *self)
 {
     uc_probability_rows_free(&self->rows);
     uc_names_free(&self->classes);
+    uc_free(self->place);
     uc_free(self->labels);
     uc_free(self->gold);
+}
+
+/* Named classes come in the order of all results, whatever that of the columns. */
+static uc_status sort_classes(reading *self)
+{
+    if (self->classes.count == 0)
+        return UC_OK;
+    self->place = uc_alloc(self->classes.count, sizeof *self->place);
+    return self->place ? uc_names_sort(&self->classes, self->place) : UC_ERR_NOMEM;
 }
 
 /* Finds, and hands over names and labels. */
@@ -288,6 +301,8 @@ uc_status uc_probability_audit_read(uc_probability_audit *out, const char *path,
     if (status == UC_OK)
         status = open_file(&reader, &self, path, &labels->classes, context);
     if (status == UC_OK)
+        status = sort_classes(&self);
+    if (status == UC_OK)
         status = read_blocks(&self, reader, &labels->classes, path, context);
     uc_reader_close(reader);
     if (status == UC_OK)
@@ -306,7 +321,7 @@ uc_status uc_probability_audit_matrix(uc_probability_audit *out, const double *p
                                       const uint32_t *labels, const uc_context *context)
 {
     reading self = {.count = rows};
-    filling job = {&self.rows, NULL, p, 0, 0, NULL, "pred_probs"};
+    filling job = {&self.rows, NULL, p, 0, 0, NULL, NULL, "pred_probs"};
     uc_status status = UC_OK;
     for (size_t i = 0; i < rows && status == UC_OK; i++)
         if (labels[i] != UC_NONE && labels[i] >= K)

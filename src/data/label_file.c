@@ -4,6 +4,7 @@
 #include "data/delimited.h"
 #include "data/npy.h"
 #include "data/reader.h"
+#include "data/table_text.h"
 
 void uc_labels_free(uc_labels *self)
 {
@@ -109,8 +110,8 @@ static uc_status take_labels(uc_labels *out, uc_dataset *data, const char *name)
     return status;
 }
 
-static uc_status read_labels(uc_labels *out, uc_lines *lines, const uc_names *known, const char *name,
-                             const uc_read_settings *settings, const uc_context *context)
+static uc_status read_labels(uc_labels *out, uc_table_text **text, uc_lines *lines, const uc_names *known,
+                             const char *name, const uc_read_settings *settings, const uc_context *context)
 {
     bool is_data = known && !is_list(lines, known);
     if (uc_npy_begins(lines->text, lines->length)) {
@@ -123,14 +124,24 @@ static uc_status read_labels(uc_labels *out, uc_lines *lines, const uc_names *kn
     uc_dataset data = {0};
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
     own.weights = own.soft_labels = NULL; /* they are of the data that the labels belong to */
-    const uc_status status = uc_dataset_read_memory(&data, lines->text, lines->read, name, &own, context);
+    uc_status status;
+    if (text)
+        status = uc_dataset_read_memory_with_text(&data, text, lines->text, lines->read, name, &own, context);
+    else
+        status = uc_dataset_read_memory(&data, lines->text, lines->read, name, &own, context);
     if (status != UC_OK)
         return status;
-    return take_labels(out, &data, name);
+    status = take_labels(out, &data, name);
+    if (status != UC_OK && text) {
+        uc_table_text_free(*text);
+        *text = NULL;
+    }
+    return status;
 }
 
-uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known,
-                         const uc_read_settings *settings, const uc_context *context)
+uc_status uc_labels_read_with_text(uc_labels *out, uc_table_text **text, const char *path,
+                                   const uc_names *known, const uc_read_settings *settings,
+                                   const uc_context *context)
 {
     uc_input *input;
     uc_lines lines = {0};
@@ -140,7 +151,7 @@ uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known
         return status;
     status = uc_lines_read(&lines, input, context);
     if (status == UC_OK)
-        status = read_labels(&labels, &lines, known, uc_input_name(input), settings, context);
+        status = read_labels(&labels, text, &lines, known, uc_input_name(input), settings, context);
     if (status == UC_OK)
         *out = labels;
     else
@@ -148,4 +159,10 @@ uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known
     uc_lines_free(&lines);
     uc_input_close(input);
     return status;
+}
+
+uc_status uc_labels_read(uc_labels *out, const char *path, const uc_names *known,
+                         const uc_read_settings *settings, const uc_context *context)
+{
+    return uc_labels_read_with_text(out, NULL, path, known, settings, context);
 }

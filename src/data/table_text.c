@@ -176,41 +176,28 @@ static bool has_text(uc_format format)
     return format == UC_FORMAT_CSV || format == UC_FORMAT_JSONL;
 }
 
-uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
-                                    const uc_read_settings *settings, const uc_context *context)
+/* The data that *self has the text of; it goes to *text where rows of its format are kept, and is freed
+ * otherwise. */
+static uc_status read_kept(uc_dataset *out, uc_table_text **text, uc_table_text *self,
+                           const uc_read_settings *settings, const uc_context *context)
 {
-    const uc_read_settings standard = uc_reader_defaults();
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    uc_table_text *self = NULL;
     uc_dataset data = {0};
-    uc_file_look look;
-    if (!settings)
-        settings = &standard;
-    uc_status status = uc_look_at_file(&look, path);
-    if (status != UC_OK)
-        return status;
     uc_read_settings own = *settings;
     uc_format format = (uc_format)own.format;
-    if (look.is_ucd || (format != UC_FORMAT_AUTO && !has_text(format)))
-        return uc_dataset_read(out, path, settings, context);
-    self = uc_alloc(1, sizeof *self);
-    if (!self)
-        return UC_ERR_NOMEM;
-    self->name = uc_strdup(name);
-    status = self->name ? read_text(self, path, context) : UC_ERR_NOMEM;
-    if (status == UC_OK && format == UC_FORMAT_AUTO && self->length > 0)
-        status = uc_recognise_format(&format, self->text, self->length, name);
+    uc_status status = UC_OK;
+    if (format == UC_FORMAT_AUTO && self->length > 0)
+        status = uc_recognise_format(&format, self->text, self->length, self->name);
     if (format == UC_FORMAT_JSONL)
         own.format = UC_FORMAT_JSONL;
     const bool kept = has_text(format);
     if (status == UC_OK && kept && self->length > 0 && self->text[self->length - 1] != '\n')
         self->text[self->length++] = '\n';
     if (status == UC_OK)
-        status = uc_dataset_read_memory(&data, self->text, self->length, name, &own, context);
+        status = uc_dataset_read_memory(&data, self->text, self->length, self->name, &own, context);
     if (status == UC_OK && kept)
-        status = find_columns(self, data.table, &own, name);
+        status = find_columns(self, data.table, &own, self->name);
     if (status == UC_OK && kept && self->rows != data.X.rows)
-        status = uc_fail(UC_ERR_FORMAT, "%s: its rows cannot be told apart", name);
+        status = uc_fail(UC_ERR_FORMAT, "%s: its rows cannot be told apart", self->name);
     if (status != UC_OK || !kept) {
         uc_table_text_free(self);
         self = NULL;
@@ -222,6 +209,58 @@ uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const
     *out = data;
     *text = self;
     return UC_OK;
+}
+
+static uc_table_text *create(const char *name)
+{
+    uc_table_text *self = uc_alloc(1, sizeof *self);
+    if (self && (self->name = uc_strdup(name)) != NULL)
+        return self;
+    uc_free(self);
+    return NULL;
+}
+
+uc_status uc_dataset_read_with_text(uc_dataset *out, uc_table_text **text, const char *path,
+                                    const uc_read_settings *settings, const uc_context *context)
+{
+    const uc_read_settings standard = uc_reader_defaults();
+    uc_file_look look;
+    if (!settings)
+        settings = &standard;
+    uc_status status = uc_look_at_file(&look, path);
+    if (status != UC_OK)
+        return status;
+    const uc_format format = (uc_format)settings->format;
+    if (look.is_ucd || (format != UC_FORMAT_AUTO && !has_text(format)))
+        return uc_dataset_read(out, path, settings, context);
+    uc_table_text *self = create(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (!self)
+        return UC_ERR_NOMEM;
+    status = read_text(self, path, context);
+    if (status == UC_OK)
+        return read_kept(out, text, self, settings, context);
+    uc_table_text_free(self);
+    return status;
+}
+
+uc_status uc_dataset_read_memory_with_text(uc_dataset *out, uc_table_text **text, const void *bytes,
+                                           size_t length, const char *name, const uc_read_settings *settings,
+                                           const uc_context *context)
+{
+    const uc_format format = (uc_format)settings->format;
+    if (format != UC_FORMAT_AUTO && !has_text(format))
+        return uc_dataset_read_memory(out, bytes, length, name, settings, context);
+    uc_table_text *self = create(name);
+    if (!self)
+        return UC_ERR_NOMEM;
+    self->text = uc_alloc(length + 1 + UC_NUMBER_SLACK, 1);
+    if (!self->text) {
+        uc_table_text_free(self);
+        return UC_ERR_NOMEM;
+    }
+    memcpy(self->text, bytes, length);
+    self->length = length;
+    return read_kept(out, text, self, settings, context);
 }
 
 /* ---- asking ---- */

@@ -31,6 +31,10 @@ struct uc_table_text {
     uc_json_row json;
 };
 
+/* uc_dataset_read_with_text of a file in memory. */
+uc_status uc_dataset_read_memory_with_text(uc_dataset *out, uc_table_text **text, const void *bytes,
+                                           size_t length, const char *name, const uc_read_settings *settings,
+                                           const uc_context *context);
 /* Cuts a row into self->fields, which are valid until the next one is cut. */
 uc_status uc_table_text_cut(uc_table_text *self, size_t row);
 /* In quotes where it would be read differently without. */

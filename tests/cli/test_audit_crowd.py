@@ -290,3 +290,34 @@ def test_rows_of_a_table_are_matched_by_id(unconfuse, tmp_path):
     assert [row["class"] for row in found["consensus"]] == ["ab"[i % 2] for i in range(20)]
     crowd.write_text("id,annotator,label\nr99,w,a\n")
     assert "crowd.csv:2: 'r99' is not the id of a row of the data" in unconfuse("audit", data, "--crowd", crowd).err
+
+
+def test_probabilities_of_a_table_keep_ids_and_columns(unconfuse):
+    """The classes come in their order, and rows with their names, whatever the file of probabilities looks like."""
+    given, lines = judged(120, "abc")
+    rows = [f"r{i},{i * 0.5},{label}" for i, label in enumerate(given)]
+    unconfuse.write("t.csv", "\n".join(["tree_id,height,label", *rows]) + "\n")
+    unconfuse.write("labels.txt", "\n".join(given) + "\n")
+    unconfuse.write("p.csv", "\n".join(["c,b,a", *(",".join(line[::-1]) for line in lines)]) + "\n")
+    unconfuse.write("p-sorted.csv", "\n".join(["a,b,c", *map(",".join, lines)]) + "\n")
+    found = unconfuse.json("audit", "t.csv", "--probabilities", "p.csv", "-o", "s.csv")
+    assert found["classes"] == ["a", "b", "c"]
+    assert all(one["id"] == f"r{one['row'] - 1}" and one["columns"]["height"] == f"{(one['row'] - 1) * 0.5}"
+               for one in found["issues"])
+    text = unconfuse.read("s.csv").decode().splitlines()
+    assert text[0] == "row,id,given_label,predicted_label,label_score,is_label_issue,tree_id,height,label"
+    for line, one in zip(text[1:], found["issues"], strict=True):
+        assert line.split(",")[:3] == [str(one["row"]), one["id"], one["given"]]
+        assert ",".join(line.split(",")[6:]) == rows[one["row"] - 1]
+    piped = unconfuse.json("audit", "-", "--probabilities", "p.csv", stdin=unconfuse.read("t.csv"))
+    assert piped["issues"] == found["issues"]
+    listed = unconfuse.json("audit", "labels.txt", "--probabilities", "p-sorted.csv")
+    assert [(i["row"], i["suggested"]) for i in listed["issues"]] == [(i["row"], i["suggested"]) for i in found["issues"]]
+    assert listed["noise_matrix"] == found["noise_matrix"] and all(one["id"] is None for one in listed["issues"])
+    command = ["audit", "t.csv", "--probabilities", "p.csv", "--gold", "gold.csv"]
+    unconfuse.write("gold.csv", "row,id,true_label\n4,r3,a\n5,r4,b\n")
+    unconfuse.ok(*command)
+    unconfuse.write("gold.csv", "row,id,true_label\n4,r3,a\n5,r7,b\n")
+    assert "r7" in unconfuse.fails(1, *command)
+    text = unconfuse.ok("audit", "t.csv", "--probabilities", "p.csv").out
+    assert text.count("  r") >= 10 and "  id" in text
