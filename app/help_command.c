@@ -27,10 +27,23 @@ static const uc_option options[] = {
 
 static const app_section sections[] = {{"Options", options, 0}, {0}};
 
-static json_t *describe_commands(void)
+/* Whether `help FIRST SECOND` is about the command: `help noise` explains all that begin so. */
+static bool is_meant(const app_command *command, const char *first, const char *second)
+{
+    const char *name = command->name;
+    const size_t length = strlen(first);
+    if (strncmp(name, first, length) != 0 || (name[length] != 0 && name[length] != ' '))
+        return false;
+    return !second || name[length] != ' ' || strcmp(name + length + 1, second) == 0;
+}
+
+/* NULL as the first word: all of them. */
+static json_t *describe_commands(const char *first, const char *second)
 {
     json_t *list = json_array();
     for (const app_command *const *command = app_this_program.commands; *command; command++) {
+        if (first && !is_meant(*command, first, second))
+            continue;
         json_t *tables = json_array();
         for (const app_section *section = (*command)->sections; section->title; section++) {
             json_t *table = app_json_table(section->table);
@@ -44,16 +57,11 @@ static json_t *describe_commands(void)
     return list;
 }
 
-/* The help of every command that begins with these words: `help noise` explains all of them. */
 static uc_status print_commands(const char *first, const char *second)
 {
     bool found = false;
-    const size_t length = strlen(first);
     for (const app_command *const *command = app_this_program.commands; *command; command++) {
-        const char *name = (*command)->name;
-        if (strncmp(name, first, length) != 0 || (name[length] != 0 && name[length] != ' '))
-            continue;
-        if (second && name[length] == ' ' && strcmp(name + length + 1, second) != 0)
+        if (!is_meant(*command, first, second))
             continue;
         if (found)
             putchar('\n');
@@ -66,12 +74,24 @@ static uc_status print_commands(const char *first, const char *second)
     return found ? UC_OK : app_refuse_command(first);
 }
 
+static uc_status describe(app_call *call)
+{
+    const char *first = call->word_count > 0 ? call->words[0] : NULL;
+    json_t *commands = describe_commands(first, first ? call->words[1] : NULL);
+    if (first && json_array_size(commands) == 0) {
+        json_decref(commands);
+        return app_refuse_command(first);
+    }
+    call->result = json_pack("{ss so}", "version", uc_version(), "commands", commands);
+    return UC_OK;
+}
+
 static uc_status run(app_call *call)
 {
     const help_args *args = call->args;
     if (call->common.json)
-        call->result = json_pack("{ss so}", "version", uc_version(), "commands", describe_commands());
-    else if (args->manual)
+        return describe(call);
+    if (args->manual)
         app_print_manual(stdout);
     else if (args->completion == 1)
         app_print_bash(stdout);

@@ -295,3 +295,11 @@ def test_bash_completes(unconfuse, typed, offered):
               'printf "%s\\n" "${COMPREPLY[@]}"')
     result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, cwd=unconfuse.directory, check=True)
     assert result.stdout.decode().split() == offered
+
+
+def test_help_in_json_is_about_the_words_given(unconfuse):
+    assert [one["name"] for one in unconfuse.json("help", "train")["commands"]] == ["train"]
+    assert [one["name"] for one in unconfuse.json("help", "noise")["commands"]] == ["noise make", "noise apply", "noise estimate"]
+    assert [one["name"] for one in unconfuse.json("help", "noise", "make")["commands"]] == ["noise make"]
+    assert len(unconfuse.json("help")["commands"]) > 15
+    assert unconfuse.fails(2, "help", "data.svm", "--json") == "there is no command called data.svm; unconfuse help lists them"
