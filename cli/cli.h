@@ -80,6 +80,7 @@ typedef struct cli_files {
 } cli_files;
 /* app_keep_input for all of them, and for the file of their labels. */
 uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read);
+uc_status cli_keep_data(const char *path, const uc_read_settings *read); /* the same for one file */
 typedef struct cli_shards {
     const char *pattern;
 } cli_shards;

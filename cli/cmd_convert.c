@@ -57,6 +57,8 @@ static uc_status convert_data(app_call *call)
     uc_status status = cli_begin_data(&file, call->words[1], "OUT", (uc_format)args->to, args->labels);
     if (status != UC_OK)
         goto cleanup;
+    if ((status = cli_keep_data(call->words[0], &args->read)) != UC_OK)
+        goto cleanup;
     if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
     const cli_table_rows all = {.text = table};
@@ -89,6 +91,8 @@ static uc_status convert_model(app_call *call, cli_kind kind)
         to = kind == CLI_LIBLINEAR || ends_in_uc(output) ? TO_UC : TO_LIBLINEAR;
     uc_status status = app_begin_file(&file, output, "OUT");
     if (status != UC_OK)
+        goto cleanup;
+    if ((status = app_keep_input(call->words[0])) != UC_OK)
         goto cleanup;
     if ((status = cli_load_model(&model, call->words[0])) != UC_OK)
         goto cleanup;

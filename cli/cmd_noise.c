@@ -231,6 +231,9 @@ static uc_status run_apply(app_call *call)
         cli_begin_data(&file, args->output, "-o", (uc_format)args->data.format, args->data.labels);
     if (status != UC_OK)
         goto cleanup;
+    if ((status = cli_keep_data(call->words[0], &args->read)) != UC_OK ||
+        (status = app_keep_input(args->noise.matrix)) != UC_OK)
+        goto cleanup;
     if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
     if (data.y) {

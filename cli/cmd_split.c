@@ -61,6 +61,8 @@ static uc_status run(app_call *call)
         goto cleanup;
     if ((status = cli_begin_data(&rest, args->rest, "--rest", format, NULL)) != UC_OK)
         goto cleanup;
+    if ((status = cli_keep_data(call->words[0], &args->read)) != UC_OK)
+        goto cleanup;
     if ((status = cli_read_table(&data, &table, call, call->words[0], &args->read)) != UC_OK)
         goto cleanup;
     if ((status = uc_dataset_split(&first, &second, &data, args->share, args->stratified && data.y,

@@ -115,16 +115,28 @@ uc_status cli_find_files(cli_files *out, const app_call *call, const cli_shards 
     return UC_OK;
 }
 
-uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read)
+static uc_status keep_files_of(const uc_read_settings *read)
 {
     uc_status status = app_keep_input(read->labels);
     if (status == UC_OK)
         status = app_keep_input(read->weights);
     if (status == UC_OK)
         status = app_keep_input(read->soft_labels);
+    return status;
+}
+
+uc_status cli_keep_inputs(const cli_files *files, const uc_read_settings *read)
+{
+    uc_status status = keep_files_of(read);
     for (size_t i = 0; i < files->count && status == UC_OK; i++)
         status = app_keep_input(files->paths[i]);
     return status;
+}
+
+uc_status cli_keep_data(const char *path, const uc_read_settings *read)
+{
+    const uc_status status = keep_files_of(read);
+    return status == UC_OK ? app_keep_input(path) : status;
 }
 
 void cli_files_free(cli_files *self)

@@ -202,6 +202,29 @@ def test_an_output_does_not_replace_its_own_input(workplace, command, name):
     assert workplace.read("data.svm") == before
 
 
+@pytest.mark.parametrize("command, option", [
+    ("noise apply data.svm --noise-rate 0.1 -o NAME", "-o"), ("split data.svm -o NAME --rest rest.svm", "-o"),
+    ("split data.svm -o first.svm --rest NAME", "--rest"), ("convert data.svm NAME", "OUT"), ("convert data.svm NAME --to csv", "OUT")])
+@pytest.mark.parametrize("name", ["data.svm", "soft.svm", "hard.svm"])
+def test_new_data_do_not_replace_the_old(workplace, command, option, name):
+    """`split -o` would lose the rows of --rest, and `noise apply` the true labels."""
+    os.symlink("data.svm", workplace.directory / "soft.svm")
+    os.link(workplace.directory / "data.svm", workplace.directory / "hard.svm")
+    before = workplace.read("data.svm")
+    assert workplace.fails(2, *command.replace("NAME", name).split()) == f"{option} {name} would replace the input data.svm"
+    assert workplace.read("data.svm") == before
+
+
+def test_neither_labels_nor_models_nor_matrices_are_replaced(workplace):
+    workplace.ok("convert", "data.svm", "rows.npy", "--labels-out", "labels.npy")
+    workplace.write("n.csv", "0.9,0.1\n0.1,0.9\n")
+    for command, sentence in (
+            ("convert rows.npy out.npy --labels labels.npy --labels-out labels.npy", "--labels-out labels.npy would replace the input labels.npy"),
+            ("noise apply data.svm --noise-matrix n.csv -o n.csv --to csv", "-o n.csv would replace the input n.csv"),
+            ("convert model.uc model.uc --to liblinear", "OUT model.uc would replace the input model.uc")):
+        assert workplace.fails(2, *command.split()) == sentence
+
+
 @pytest.mark.parametrize("command", [
     ["predict", "model.uc"], ["predict", "logistic.uc", "--probabilities", "--suspect"], ["train", "perceptron"],
     ["stream", "perceptron"], ["stream", "perceptron", "--shuffle"], ["noise", "estimate", "--method", "self"]],
