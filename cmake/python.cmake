@@ -54,4 +54,9 @@ add_custom_command(
   DEPENDS ${python_sources} unconfuse_shared ${page}
   COMMENT "Installing the Python package into ${venv}"
   VERBATIM)
-add_custom_target(python DEPENDS ${venv}/installed)
+file(RELATIVE_PATH venv_below ${PROJECT_SOURCE_DIR} ${venv})
+add_custom_target(
+  python
+  COMMAND ${CMAKE_COMMAND} -E echo "Use it: ${venv_below}/bin/python your_script.py, or first: . ${venv_below}/bin/activate"
+  DEPENDS ${venv}/installed
+  VERBATIM)

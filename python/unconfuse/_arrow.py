@@ -107,15 +107,15 @@ def _numbers(array: _Array, dtype: Any) -> list[str]:
     return ["" if value != value else str(value) for value in (kept.tolist() if kept.dtype == np.float64 else kept)]
 
 
-def _column(schema: _Schema, array: _Array) -> list[str]:
+def _column(schema: _Schema, array: _Array, decimal: str) -> list[str]:
     """The values as text; missing ones are empty."""
     kind = schema.format.decode()
     if schema.dictionary:
-        words = _column(schema.dictionary.contents, array.dictionary.contents)
+        words = _column(schema.dictionary.contents, array.dictionary.contents, decimal)
         codes = _buffer(array, 1, _NUMBERS[kind], array.offset + array.length)[array.offset:]
         values = [words[code] if 0 <= code < len(words) else "" for code in codes.tolist()]
     elif kind in _NUMBERS:
-        values = _numbers(array, _NUMBERS[kind])
+        values = [value.replace(".", decimal) for value in _numbers(array, _NUMBERS[kind])]
     elif kind == "b":
         values = ["true" if value else "false" for value in _bits(array, 1).tolist()]
     elif kind in "uU":
@@ -149,7 +149,7 @@ def _check(stream: _Stream, status: int) -> None:
         raise ValueError(f"the Arrow stream failed: {sentence.decode() if sentence else status}")
 
 
-def csv_of_stream(source: Any, label: str | None) -> bytes:
+def csv_of_stream(source: Any, label: str | None, decimal: str = ".") -> bytes:
     """All batches of a stream as CSV with a header; `label`: one more column of that name."""
     capsule = source.__arrow_c_stream__()
     stream = _Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
@@ -169,7 +169,7 @@ def csv_of_stream(source: Any, label: str | None) -> bytes:
             if not batch.release:
                 break
             try:
-                columns = [_column(field, batch.children[i].contents) for i, field in enumerate(fields)]
+                columns = [_column(field, batch.children[i].contents, decimal) for i, field in enumerate(fields)]
                 columns += [["x"] * batch.length] * len(more)
                 writer.writerows(zip(*columns))
             finally:

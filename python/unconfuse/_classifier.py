@@ -60,10 +60,11 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         settings = Settings(self._learner, self.get_params(deep=False))
         settings.train.keep_state = 1  # partial_fit goes on from there
         data = Data(X, codes, classes, groups, rows.weights, rows.soft)
-        data.tell_columns(vars(seen).get("_encoder"))
         out = ffi.new("uc_model **")
         with Work(self.n_jobs) as work:
             classes = self._tell_labels(settings, data, classes, work)
+            work.check(lib.uc_dataset_check_classes(data.pointer))  # before there are columns, none of which has the labels
+            data.tell_columns(vars(seen).get("_encoder"))
             settings.weigh(getattr(self, "class_weight", None), classes)
             status = lib.uc_tune_and_train(out, settings.learner, settings.own, settings.train, data.pointer,
                                              work.context)
@@ -175,7 +176,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
         """The attributes of what was learned from the rows that `seen` was shown."""
         described = model.describe()
         is_plain = described["map"] == "none" and "views" not in described and described["steps"]["scale"] == "none"
-        found: dict[str, Any] = {"_learned": Learned(model, classes, seen.n_features_in_, is_plain),
+        found: dict[str, Any] = {"_learned": Learned(model, classes, int(lib.uc_model_features(model.pointer)), is_plain),
                                  "classes_": classes.values, "n_iter_": int(described.get("iterations", 1))}
         if "prior" in described:
             found["prior_"] = described["prior"]
@@ -207,7 +208,7 @@ class Classifier(Tagged, ClassifierMixin, BaseEstimator):
 
     def _fast_rows(self, X: Any, learned: Learned) -> Any:
         """Rows that are as they should be but for their values, which nobody has looked at; None: they are not."""
-        if "feature_names_in_" in self.__dict__:  # they may be in another order, or missing
+        if "feature_names_in_" in self.__dict__ and "_encoder" not in self.__dict__:  # they may be in another order, or missing
             return None
         if X.__class__ is np.ndarray:
             if X.ndim == 2 and X.dtype.char in "fd" and X.shape[1] == learned.n_features and len(X):

@@ -13,6 +13,8 @@ from ._library import Work, check, names_list, options, text
 from ._model import Model, Online
 from ._names import python_name
 from ._online import OnlineClassifier
+from ._sklearn import keep_columns
+from ._table import TableEncoder
 from ._unconfuse import ffi, lib
 from .estimators import LEARNERS
 
@@ -42,7 +44,8 @@ def save(estimator: Classifier, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Classifier:
     """A fitted classifier from a model file, with the parameters that it was trained with.
 
-    Labels that are all numbers come back as numbers, others as strings.
+    Labels that are all numbers come back as numbers, others as strings. A model of a table, which was a data frame or a CSV
+    file, takes data frames and Arrow tables; feature_names_in_ has their columns.
     """
     out = ffi.new("uc_model **")
     check(lib.uc_model_load(out, os.fsencode(path)))
@@ -53,6 +56,9 @@ def load(path: str | os.PathLike[str]) -> Classifier:
     described = model.describe()
     estimator = LEARNERS[learner]()
     estimator.n_features_in_ = int(lib.uc_model_features(model.pointer))
+    table = lib.uc_table_share(lib.uc_model_table(model.pointer))
+    if table:
+        keep_columns(estimator, TableEncoder.of_table(table))
     labels = labels_of(names_list(lib.uc_model_classes(model.pointer)))
     classes = Classes(np.sort(labels), labels)
     estimator._adopt(model, classes, estimator)

@@ -226,7 +226,7 @@ class OnlineClassifier(Classifier):
         scaling = ffi.addressof(look, "scaling") if look is not None and settings.train.scale != 0 else ffi.NULL
         online = Online.begin(settings.learner, settings.own, settings.train, classes.names.pointer, scaling)
         online.expect(X)
-        learned = Learned(online, classes, seen.n_features_in_, settings.train.scale == 0 and not online.has_map)
+        learned = Learned(online, classes, X.shape[1], settings.train.scale == 0 and not online.has_map)
         remember(self, seen, _learned=learned, classes_=classes.values, n_iter_=1)
         return learned, online
 

@@ -7,6 +7,7 @@
 Which of the two there is decides, not the number of the version: some 1.6 have both."""
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,29 @@ def encoded(estimator: Any, reset: bool, X: Any, y: Any = None) -> Any:
     return encoder.transform(X)
 
 
+def keep_columns(estimator: Any, encoder: TableEncoder) -> None:
+    """The estimator takes tables from now on, as the encoder does."""
+    estimator._encoder = encoder
+    estimator.feature_names_in_ = np.array(list(encoder.columns_), dtype=object)
+    estimator.n_features_in_ = len(encoder.columns_)
+
+
 def validated(estimator: Any, *data: Any, reset: bool = True, **checks: Any) -> Any:
     """Rows, or rows and labels, as the library wants rows: float32 in C order, dense or CSR. `reset`: the estimator
     remembers their columns; otherwise they must be those that it remembers. A table of several types goes through an
     encoder, which the estimator keeps."""
     data = (encoded(estimator, reset, *data), *data[1:])
     checks = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "reset": reset, **checks}
-    if _validate_data is None:
-        return estimator._validate_data(*data, **checks)
-    return _validate_data(estimator, *data, **checks)
+    encoder = vars(estimator).get("_encoder")
+    seen = estimator
+    if encoder is not None:  # scikit-learn sees the encoder's features, which have no names, instead of the columns
+        seen = copy.copy(estimator)
+        vars(seen).pop("feature_names_in_", None)
+        seen.n_features_in_ = encoder.n_features_out_
+    rows = seen._validate_data(*data, **checks) if _validate_data is None else _validate_data(seen, *data, **checks)
+    if encoder is not None and reset:
+        keep_columns(estimator, encoder)
+    return rows
 
 
 class Tagged:

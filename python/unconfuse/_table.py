@@ -24,13 +24,13 @@ def is_table(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__")
 
 
-def _csv_of(X: Any, label: str | None) -> bytes:
+def _csv_of(X: Any, label: str | None, decimal: str = ".") -> bytes:
     """The table as the program would read it. `label`: one more column, which has the labels' name."""
     if hasattr(X, "to_csv"):
         frame = X if label is None else X.assign(**{label: "x"})
-        return frame.to_csv(index=False, lineterminator="\n").encode(errors="surrogateescape")
+        return frame.to_csv(index=False, lineterminator="\n", decimal=decimal).encode(errors="surrogateescape")
     if hasattr(X, "__arrow_c_stream__"):
-        return csv_of_stream(X, label)
+        return csv_of_stream(X, label, decimal)
     raise TypeError(f"{type(X).__name__} has no named columns: a pandas DataFrame or an Arrow table is needed")
 
 
@@ -80,6 +80,12 @@ class _Table:
             lib.uc_table_column_at(column, self.pointer, i)
             found[text(column.name)] = text(lib.uc_column_type_name(column.type))
         return found
+
+    def decimal(self) -> str:
+        """The decimal point of its numbers."""
+        settings, _kept = TableEncoder()._settings(None)
+        decided = lib.uc_table_decided(self.pointer, settings)
+        return "," if decided and text(decided) == "decimal" else "."
 
 
 def _joined(names: list[str] | str | None) -> str | None:
@@ -133,7 +139,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """The rows of X, whose columns are found by their names, in any order."""
         check_is_fitted(self, "columns_")
-        return self._read(_csv_of(X, None), self._table, None)[0]
+        return self._read(_csv_of(X, None, self.decimal), self._table, None)[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """`age`, `age is missing`, `colour=red`, `since weekday`; a word is known by its place only: `text 17`."""
@@ -142,11 +148,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any) -> Any:
         name = _label_name(X, y)
-        rows, table = self._read(_csv_of(X, name), None, name)
-        self._table = table
-        self.columns_ = {column: kind for column, kind in table.columns().items() if kind != "label"}
-        self.n_features_out_ = table.features()
+        rows, table = self._read(_csv_of(X, name, self.decimal), None, name)
+        self._adopt(table)
         return rows
+
+    def _adopt(self, table: _Table) -> None:
+        self._table = table
+        self.columns_ = {column: kind for column, kind in table.columns().items() if kind not in ("label", "bag", "weight")}
+        self.n_features_out_ = table.features()
+
+    @classmethod
+    def of_table(cls: type[Self], pointer: Any) -> Self:
+        """That of a model; `pointer` is one owner's, who is the encoder from now on."""
+        table = _Table(pointer)
+        encoder = cls(decimal=table.decimal())
+        encoder._adopt(table)
+        return encoder
 
     def _settings(self, label: str | None) -> tuple[Any, list[Any]]:
         kept = []

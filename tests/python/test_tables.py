@@ -136,6 +136,55 @@ def test_the_model_is_that_of_the_command_line(program, tmp_path, learner, text)
     assert [line.split(",")[1] for line in lines] == estimator.predict(X).tolist()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("learner", ["AutoClassifier", "LogisticClassifier"])
+def test_a_saved_model_takes_the_table_that_it_was_fitted_on(tmp_path, learner):
+    X, y = frame()
+    fitted = getattr(unconfuse, learner)().fit(X, y)
+    unconfuse.save(fitted, tmp_path / "m.uc")
+    loaded = unconfuse.load(tmp_path / "m.uc")
+    assert set(loaded.feature_names_in_) == set(fitted.feature_names_in_) == set(X.columns)
+    assert loaded.n_features_in_ == fitted.n_features_in_ == len(X.columns)
+    expected = fitted.predict(X)
+    for table in (X, X[X.columns[::-1]], X.assign(outcome=y, more=1), Batch(arrow(X), [(0, 60), (60, 120)])):
+        assert (loaded.predict(table) == expected).all()
+    assert (loaded.predict(fitted._encoder.transform(X)) == expected).all()
+    for estimator in (fitted, loaded, pickle.loads(pickle.dumps(loaded))):
+        with pytest.raises(ValueError, match="there is no column 'age', which the model was trained on"):
+            estimator.predict(X.drop(columns="age"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_a_model_of_the_command_line_takes_tables(program, tmp_path, decimal):
+    """Also one that was trained on numbers with a comma: those of a data frame have none."""
+    X, y = frame()
+    X.assign(outcome=y).to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=decimal)
+    program("train", "logistic", "t.csv", "--decimal", decimal, "-q", "-o", "m.uc")
+    expected = [line.split(",")[1] for line in program("predict", "m.uc", "t.csv").split("\n")[1:-1]]
+    loaded = unconfuse.load(tmp_path / "m.uc")
+    assert set(loaded.feature_names_in_) == set(X.columns)
+    assert loaded.predict(X[X.columns[::-1]]).tolist() == expected
+    assert loaded.predict(Batch(arrow(X), [(0, 120)])).tolist() == expected
+
+
+def test_a_model_of_numbers_finds_its_columns_by_name(program, tmp_path):
+    X, y = frame()
+    X = X[["income", "age"]].fillna(0)
+    X.assign(outcome=y).to_csv(tmp_path / "t.csv", index=False)
+    program("train", "logistic", "t.csv", "-q", "-o", "m.uc")
+    loaded = unconfuse.load(tmp_path / "m.uc")
+    assert list(loaded.feature_names_in_) == ["income", "age"] and loaded.n_features_in_ == 2
+    assert (loaded.predict(X[["age", "income"]]) == loaded.predict(X)).all()
+    assert (loaded.predict(X.to_numpy()) == loaded.predict(X)).all()
+
+
+def test_one_class_is_of_y_and_not_of_a_column():
+    X, _ = frame()
+    with pytest.raises(ValueError, match="^only one class, 'a', where two are needed$"):
+        unconfuse.AutoClassifier().fit(X, ["a"] * len(X))
+
+
 def test_numbers_after_a_table_are_numbers_again():
     X, y = frame(60)
     estimator = unconfuse.LogisticClassifier().fit(X, y).fit(X[["age"]], y)
