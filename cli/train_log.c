@@ -69,6 +69,25 @@ static uc_status judge(const service_trained *found, const cli_log *log)
     return UC_OK;
 }
 
+/* Both lists of NAME=TYPE; what the first names counts. Freed with free. */
+static char *join_types(const char *given, const char *found)
+{
+    char *all = app_calloc(strlen(given) + strlen(found) + 2, 1);
+    strcpy(all, given);
+    for (const char *word = found; *word;) {
+        const size_t size = strcspn(word, ","), name = strcspn(word, "=");
+        bool known = false;
+        for (const char *other = given; other && !known; other = strchr(other, ',')) {
+            other += *other == ',';
+            known = strncmp(other, word, name + 1) == 0;
+        }
+        if (!known)
+            sprintf(all + strlen(all), ",%.*s", (int)size, word);
+        word += size + (word[size] == ',');
+    }
+    return all;
+}
+
 uc_status cli_log_read(uc_dataset *out, json_t **described, const cli_log *log, const app_call *call,
                        const uc_read_settings *settings)
 {
@@ -96,8 +115,8 @@ uc_status cli_log_read(uc_dataset *out, json_t **described, const cli_log *log, 
         status = UC_ERR_CANCELLED;
     if (status == UC_OK)
         status = judge(&found, log);
-    if (found.types && read.columns) /* the first that names a column counts */
-        read.columns = types = app_text("%s,%s", read.columns, found.types);
+    if (found.types && read.columns)
+        read.columns = types = join_types(read.columns, found.types);
     else if (found.types)
         read.columns = found.types;
     if (status == UC_OK)

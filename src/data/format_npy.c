@@ -19,6 +19,19 @@ typedef struct npy_state {
     float *column; /* Fortran order: values of a part of a column */
 } npy_state;
 
+/* People have labels in CSV, too. */
+static uc_status check_is_npy(uc_input *input)
+{
+    const char *bytes;
+    size_t length;
+    const uc_status status = uc_input_peek(&bytes, &length, input);
+    if (status != UC_OK || uc_npy_begins(bytes, length))
+        return status;
+    return uc_fail(UC_ERR_FORMAT,
+                   "%s: {labels} takes an NPY file, as numpy.save writes it, and this is none",
+                   uc_input_name(input));
+}
+
 static uc_status read_labels(uc_reader *self)
 {
     npy_state *state = self->state;
@@ -27,7 +40,9 @@ static uc_status read_labels(uc_reader *self)
     if (status != UC_OK)
         return status;
     uc_npy array;
-    status = uc_npy_read_header(&array, input, 1, "labels");
+    status = check_is_npy(input);
+    if (status == UC_OK)
+        status = uc_npy_read_header(&array, input, 1, "labels");
     if (status == UC_OK && array.shape[0] != state->array.shape[0])
         status = uc_fail(UC_ERR_FORMAT, "%s has %zu labels, but %s has %zu rows", uc_input_name(input),
                          array.shape[0], uc_input_name(self->input), state->array.shape[0]);

@@ -4,6 +4,7 @@
 #include "data/delimited.h"
 #include "data/npy.h"
 #include "data/reader.h"
+#include "data/recognise.h"
 #include "data/table_text.h"
 
 void uc_labels_free(uc_labels *self)
@@ -124,7 +125,14 @@ static uc_status read_labels(uc_labels *out, uc_table_text **text, uc_lines *lin
     uc_dataset data = {0};
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
     own.weights = own.soft_labels = NULL; /* they are of the data that the labels belong to */
-    uc_status status;
+    uc_format format = (uc_format)own.format;
+    uc_status status = UC_OK;
+    if (format == UC_FORMAT_AUTO)
+        status = uc_recognise_format(&format, lines->text, lines->read, name);
+    if (status != UC_OK)
+        return status;
+    if (format != UC_FORMAT_CSV && format != UC_FORMAT_JSONL) /* so are names of columns, if they are not of this file */
+        uc_read_settings_forget_columns(&own);
     if (text)
         status = uc_dataset_read_memory_with_text(&data, text, lines->text, lines->read, name, &own, context);
     else

@@ -27,6 +27,33 @@ static bool is_table(const uc_reader *self)
     return self->format == &uc_format_table || self->format == &uc_format_jsonl;
 }
 
+uc_status uc_read_settings_fit(const uc_read_settings *settings, uc_format format, const char *name)
+{
+    const struct {
+        const char *option, *value;
+    } given[] = {{"label", settings->label},
+                 {"bag", settings->bag},
+                 {"id", settings->id},
+                 {"columns", settings->columns},
+                 {"drop", settings->drop},
+                 {"missing-values", settings->missing_values},
+                 {"decimal", settings->decimal},
+                 {"separator", settings->separator}};
+    for (size_t i = 0; i < sizeof given / sizeof *given && !has_columns(format); i++)
+        if (given[i].value)
+            return uc_fail(UC_ERR_INVALID,
+                           "%s: {%s} is about the columns of CSV data or JSON lines, and this is %s: leave it "
+                           "out",
+                           name, given[i].option, formats[format]->name);
+    return UC_OK;
+}
+
+void uc_read_settings_forget_columns(uc_read_settings *settings)
+{
+    settings->label = settings->bag = settings->id = settings->columns = settings->drop = NULL;
+    settings->missing_values = settings->decimal = settings->separator = NULL;
+}
+
 static uc_status recognise(uc_reader *self)
 {
     const char *bytes, *name = uc_input_name(self->input);
@@ -52,6 +79,8 @@ static uc_status recognise(uc_reader *self)
             "%s: {weight} names a column of CSV data or JSON lines, and this is %s: give the weights with "
             "{weights}",
             name, formats[format]->name);
+    if ((status = uc_read_settings_fit(&self->settings, format, name)) != UC_OK)
+        return status;
     if (self->settings.weight && self->settings.weights)
         return uc_fail(UC_ERR_INVALID, "%s: give only one of {weight} and {weights}", name);
     if (self->settings.table && !self->settings.table->plain && !has_columns(format))

@@ -73,6 +73,10 @@ void uc_reader_trim(uc_reader *self);
 uc_status uc_reader_create(uc_reader **out, uc_input *input, const uc_file_range *range,
                            const uc_read_settings *settings, const uc_context *context);
 uc_status uc_read_settings_check(const uc_read_settings *settings);
+/* Refuses settings about columns where rows of that format have none that are named or numbered. */
+uc_status uc_read_settings_fit(const uc_read_settings *settings, uc_format format, const char *name);
+/* As if none of those had been given. */
+void uc_read_settings_forget_columns(uc_read_settings *settings);
 /* The class of a label, which is added when it is new. A number that another spelling of is known is that
  * class. */
 uc_status uc_reader_add_class(uint32_t *index, uc_reader *self, const char *name, size_t length);

@@ -372,6 +372,15 @@ static uc_status refuse_name(const char *source, const char *option, const char 
                    uc_quote(quoted, name, length), option);
 }
 
+/* {columns} has the name before `word` too. */
+static bool is_earlier(const char *columns, const char *word, size_t length)
+{
+    for (const char *other = columns; other < word; other += strcspn(other, ",") + 1)
+        if (memcmp(other, word, length + 1) == 0) /* with the '=' */
+            return true;
+    return false;
+}
+
 /* An option names a column of features. */
 static uc_status check_name(const uc_table *table, const uc_layout *layout, const char *source,
                             const char *option, const char *name, size_t length)
@@ -423,6 +432,8 @@ static uc_status check_options(const uc_table *table, const uc_layout *layout, c
                 UC_ERR_OPTION,
                 "{columns}: '%.*s' is not a type: number, category, boolean, date, text, id or drop",
                 (int)uc_min_size(size - length - 1, 60), equals + 1);
+        if (is_earlier(settings->columns, word, length))
+            return uc_fail(UC_ERR_OPTION, "{columns}: '%.*s' is there twice", (int)uc_min_size(length, 60), word);
         const uc_status status = check_name(table, layout, source, "columns", word, length);
         if (status != UC_OK)
             return status;

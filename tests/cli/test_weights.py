@@ -198,3 +198,37 @@ def test_weights_that_are_beyond_the_numbers_are_refused_by_name(unconfuse, weig
     unconfuse.write("w.txt", f"{weight}\n" * 18)
     assert unconfuse.fails(1, *command.split(), "--weights", "w.txt") == (
         f"w.txt: the weights sum to {total}, which must be from 1e-100 to 1e+100")
+
+
+@pytest.mark.parametrize("option", ["label=x", "bag=x", "id=x", "columns=x=text", "drop=x", "missing-values=NA", "decimal=,",
+                                    "separator=;"])
+@pytest.mark.parametrize("path", ["rows.svm", "rows.npy", "rows.ucd"])
+def test_options_about_columns_are_refused_where_there_are_none(data, path, option):
+    data.write("rows.svm", "x 1:1 2:2\ny 1:2 2:1\n" * 3)
+    data.ok("convert", "rows.svm", "rows.npy", "--labels-out", "labels.npy")
+    data.ok("convert", "rows.svm", "rows.ucd")
+    more = ["--labels", "labels.npy"] if path == "rows.npy" else []
+    sentence = data.fails(1, "train", "pa", path, *more, f"--{option}", "-o", "m.uc")
+    name = option.partition("=")[0]
+    assert f"{path}: --{name} is about the columns of CSV data or JSON lines, and this is {path[5:].replace('svm', 'libsvm')}" in sentence
+
+
+def test_labels_of_npy_data_are_npy_too(data):
+    data.write("rows.svm", "x 1:1 2:2\ny 1:2 2:1\n" * 3)
+    data.ok("convert", "rows.svm", "rows.npy", "--labels-out", "labels.npy")
+    data.write("labels.csv", "a\nb\n")
+    assert "labels.csv: --labels takes an NPY file" in data.fails(1, "train", "pa", "rows.npy", "--labels", "labels.csv", "-o", "m.uc")
+
+
+@pytest.mark.parametrize("option,sentence", [("--separator=", "--separator '' is not one character, tab or auto"),
+                                             ("--columns=a=number,a=text", "--columns: 'a' is there twice")])
+def test_options_about_columns_that_say_nothing_or_too_much_are_refused(data, option, sentence):
+    data.write("t.csv", "a,label\n1,x\n2,y\n3,x\n4,y\n")
+    assert sentence in data.fails(2, "train", "pa", "t.csv", option, "-o", "m.uc")
+
+
+def test_labels_of_a_file_without_columns_need_none(data):
+    """The options are about DATA, which is a table here."""
+    data.write("t.csv", "a,grade,more\n" + "1,x,1\n2,y,1\n3,x,2\n4,y,2\n" * 30)
+    data.write("gold.svm", "x 1:1\ny 1:2\nx 1:3\ny 1:4\n" * 30)
+    data.ok("noise", "estimate", "t.csv", "--label", "grade", "--method", "gold", "--gold", "gold.svm", "-o", "m.csv")
