@@ -115,7 +115,8 @@ static uc_status read_data(cli_crowd_run *self, const app_call *call)
     }
     const uc_status status = cli_read_table(&self->data, &self->text, call, request->data, &read);
     free(drop);
-    if (status != UC_OK && self->crowd_args->columns && strstr(app_last_error(), "is about the columns of CSV data"))
+    if (status != UC_OK && self->crowd_args->columns &&
+        strstr(app_last_error(), "is about the columns of CSV data"))
         return app_fail(status, "%s is no table, whose columns --annotators could name", request->data);
     const char *blamed = status == UC_OK ? NULL : strstr(app_last_error(), ", which --drop names");
     if (blamed && self->crowd_args->columns && !request->read->drop)

@@ -99,6 +99,11 @@ uc_status cli_collect(void **items, size_t *count, size_t size);
 /* Says what the sums over several processes took since `before`, with --verbose. */
 void cli_tell_traffic(const app_call *call, uc_traffic before, double seconds);
 
+/* Refuses options of uc_map_options that contradict each other, and warns of those that are without effect
+ * for all these learners (map_options.c). */
+uc_status cli_check_map_options(const app_call *call, const uc_map_settings *map,
+                                const uc_compare_entry *learners, size_t count);
+
 /* Predicts files block by block (scoring.c). `visit` gets each block with its predictions (and scores or
  * probabilities, K per row, when asked for; else NULL), and the number of the file, since each has its own
  * list of classes. Refuses CSV and NPY of another width, and warns once about columns that the model does

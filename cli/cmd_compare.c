@@ -289,6 +289,9 @@ static uc_status run(app_call *call)
         goto cleanup;
     if (args->learners && (status = cli_parse_learners(&named, args->learners)) != UC_OK)
         goto cleanup;
+    if (args->learners &&
+        (status = cli_check_map_options(call, &args->train.map, named.items, named.count)) != UC_OK)
+        goto cleanup;
     if ((status = app_keep_input(path)) != UC_OK)
         goto cleanup;
     if ((status = cli_read_data(&data, call, path, &args->read)) != UC_OK ||

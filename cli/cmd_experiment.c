@@ -152,6 +152,9 @@ static uc_status prepare(study *self)
         status = cli_parse_learners(&self->learners, args->learners);
     else if (status == UC_OK)
         status = name_all_learners(&self->learners);
+    if (status == UC_OK)
+        status =
+            cli_check_map_options(self->call, &args->train.map, self->learners.items, self->learners.count);
     if (status != UC_OK)
         return status;
     result->runs = (size_t)args->runs;

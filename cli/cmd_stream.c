@@ -267,7 +267,12 @@ static uc_status check_options(const stream *self)
             UC_ERR_OPTION,
             "--scale auto and --map auto are chosen by the labels of all rows: with --shuffle, which "
             "reads them all first, or by compare");
-    const uc_status status = check_map(&args->train.map);
+    const uc_compare_entry entry = {.learner = self->learner};
+    uc_status status = UC_OK;
+    if (!args->resume) /* else they are compared with those of the model */
+        status = cli_check_map_options(self->call, &args->train.map, &entry, 1);
+    if (status == UC_OK)
+        status = check_map(&args->train.map);
     return status == UC_OK && cli_reads_once(self->path) ? check_standard_input(self) : status;
 }
 

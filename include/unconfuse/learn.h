@@ -24,6 +24,9 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
+/* Whether an option of uc_map_options other than the map itself changes anything, the map being as it is. */
+bool uc_learner_uses_map_option(const uc_learner *self, const uc_map_settings *map, const char *option);
+bool uc_learner_has_own_map(const uc_learner *self);     /* and refuses another */
 bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
 bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
 /* Its rounds call OpenBLAS, whose sums depend on its number of threads: let it have one meanwhile, as the

@@ -27,8 +27,7 @@ static uc_status check_is_npy(uc_input *input)
     const uc_status status = uc_input_peek(&bytes, &length, input);
     if (status != UC_OK || uc_npy_begins(bytes, length))
         return status;
-    return uc_fail(UC_ERR_FORMAT,
-                   "%s: {labels} takes an NPY file, as numpy.save writes it, and this is none",
+    return uc_fail(UC_ERR_FORMAT, "%s: {labels} takes an NPY file, as numpy.save writes it, and this is none",
                    uc_input_name(input));
 }
 

@@ -131,7 +131,8 @@ static uc_status read_labels(uc_labels *out, uc_table_text **text, uc_lines *lin
         status = uc_recognise_format(&format, lines->text, lines->read, name);
     if (status != UC_OK)
         return status;
-    if (format != UC_FORMAT_CSV && format != UC_FORMAT_JSONL) /* so are names of columns, if they are not of this file */
+    if (format != UC_FORMAT_CSV &&
+        format != UC_FORMAT_JSONL) /* so are names of columns, if they are not of this file */
         uc_read_settings_forget_columns(&own);
     if (text)
         status = uc_dataset_read_memory_with_text(&data, text, lines->text, lines->read, name, &own, context);

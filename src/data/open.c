@@ -31,20 +31,17 @@ uc_status uc_read_settings_fit(const uc_read_settings *settings, uc_format forma
 {
     const struct {
         const char *option, *value;
-    } given[] = {{"label", settings->label},
-                 {"bag", settings->bag},
-                 {"id", settings->id},
-                 {"columns", settings->columns},
-                 {"drop", settings->drop},
-                 {"missing-values", settings->missing_values},
-                 {"decimal", settings->decimal},
-                 {"separator", settings->separator}};
+    } given[] = {{"label", settings->label},     {"bag", settings->bag},
+                 {"id", settings->id},           {"columns", settings->columns},
+                 {"drop", settings->drop},       {"missing-values", settings->missing_values},
+                 {"decimal", settings->decimal}, {"separator", settings->separator}};
     for (size_t i = 0; i < sizeof given / sizeof *given && !has_columns(format); i++)
         if (given[i].value)
-            return uc_fail(UC_ERR_INVALID,
-                           "%s: {%s} is about the columns of CSV data or JSON lines, and this is %s: leave it "
-                           "out",
-                           name, given[i].option, formats[format]->name);
+            return uc_fail(
+                UC_ERR_INVALID,
+                "%s: {%s} is about the columns of CSV data or JSON lines, and this is %s: leave it "
+                "out",
+                name, given[i].option, formats[format]->name);
     return UC_OK;
 }
 

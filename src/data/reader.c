@@ -110,7 +110,8 @@ uc_status uc_read_settings_check(const uc_read_settings *settings)
     if (status != UC_OK)
         return status;
     if (separator && strcmp(separator, "auto") != 0 &&
-        (!*separator || (strlen(separator) != 1 && uc_separator_of(settings) != '\t') || strchr("\"\n\r", *separator)))
+        (!*separator || (strlen(separator) != 1 && uc_separator_of(settings) != '\t') ||
+         strchr("\"\n\r", *separator)))
         return uc_fail(UC_ERR_OPTION, "{separator} '%s' is not one character, tab or auto", separator);
     if (decimal && strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
         return uc_fail(UC_ERR_OPTION, "{decimal} '%s' is neither a point nor a comma", decimal);

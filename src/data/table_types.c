@@ -433,7 +433,8 @@ static uc_status check_options(const uc_table *table, const uc_layout *layout, c
                 "{columns}: '%.*s' is not a type: number, category, boolean, date, text, id or drop",
                 (int)uc_min_size(size - length - 1, 60), equals + 1);
         if (is_earlier(settings->columns, word, length))
-            return uc_fail(UC_ERR_OPTION, "{columns}: '%.*s' is there twice", (int)uc_min_size(length, 60), word);
+            return uc_fail(UC_ERR_OPTION, "{columns}: '%.*s' is there twice", (int)uc_min_size(length, 60),
+                           word);
         const uc_status status = check_name(table, layout, source, "columns", word, length);
         if (status != UC_OK)
             return status;

@@ -170,6 +170,19 @@ uc_status uc_check_feedback(const uc_learner *learner, uc_feedback feedback)
     return uc_fail(UC_ERR_INVALID, "%s does not learn from right or wrong, only from labels", learner->name);
 }
 
+bool uc_learner_has_own_map(const uc_learner *self)
+{
+    return self->model != NULL || self->maps_itself;
+}
+
+bool uc_learner_uses_map_option(const uc_learner *self, const uc_map_settings *map, const char *option)
+{
+    if (uc_learner_has_own_map(
+            self)) /* which takes the number of its landmarks, where it learns one example at a time */
+        return self->partial && strcmp(option, "dimension") == 0;
+    return map->map == UC_MAP_DEFAULT ? self->map != UC_MAP_NONE : map->map != UC_MAP_NONE;
+}
+
 uc_status uc_check_own_map(const uc_learner *learner, const uc_map_settings *map)
 {
     if (!learner->model || map->map == UC_MAP_NONE || map->map == UC_MAP_DEFAULT)

@@ -80,6 +80,7 @@ struct uc_learner {
     bool soft;                /* batch: uses data->soft; otherwise a row comes once per class, weighted */
     bool weighs_classes;      /* batch: class weights are its own business, and not in fit->weights */
     bool probabilities;       /* the softmax of its scores is the probability of the true class */
+    bool maps_itself;         /* from rows as they are; {map} is refused */
     uc_map_kind map;          /* what {map=default} means; other than none, {map=auto} as well */
     size_t class_weight; /* offset of the int class_weight in its settings; UC_NO_CLASS_WEIGHT: it has none */
 

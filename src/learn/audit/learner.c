@@ -175,6 +175,7 @@ const uc_learner uc_learner_audit = {
     .unlabelled = true,
     .probabilities = true,
     .map = UC_MAP_NONE,
+    .maps_itself = true,
     .class_weight = UC_NO_CLASS_WEIGHT,
     .stands = stands,
     .may_stand = may_stand,
