@@ -42,7 +42,7 @@ void cli_audit_print_error(FILE *text, const uc_clean_error *error, const char *
             "\n%s: %.1f%% (90%% interval %.1f%% to %.1f%%, if wrong labels do not depend on the example).\n",
             whose, 100 * error->estimate, 100 * error->low, 100 * error->high);
     if (error->high - error->low > UC_CLEAN_ERROR_WIDE)
-        fprintf(text, "These labels alone cannot tell; %zu rows checked by hand would.\n",
+        fprintf(text, "These labels alone cannot narrow this down. Checking %zu rows by hand would.\n",
                 uc_rows_to_check(error, UC_CHECKED_HALF_WIDTH));
 }
 
@@ -247,7 +247,8 @@ bool cli_audit_is_unsure(const cli_audit *self)
 static void warn_of_overlap(FILE *text, const cli_audit *self)
 {
     if (cli_audit_is_unsure(self))
-        fputs("Classes seem to overlap: then a label can be right although it is called wrong with 100%. "
+        fputs("Classes seem to overlap: then a label can be right although it is listed as 100% likely to be "
+              "wrong. "
               "--check N proposes rows to look at; with --gold these tell how often.\n",
               text);
 }

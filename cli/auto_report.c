@@ -69,9 +69,9 @@ static void print_views(FILE *text, const uc_values *candidates, size_t count)
                  number_of(candidates, i, "criterion") < number_of(candidates, best, "criterion") + CLOSE;
     fputs("view: ", text);
     print_view(text, members_of(candidates->items[best].members, "options"));
-    fprintf(text, " (the best of %zu by leave-one-out", count);
+    fprintf(text, " (best of %zu by leave-one-out", count);
     if (close == 1)
-        fputs("; another one was close", text);
+        fputs(count == 2 ? "; the other was close" : "; another was close", text);
     else if (close > 1)
         fprintf(text, "; %zu others were close", close);
     fputs(")\n", text);
@@ -119,11 +119,12 @@ static void print_rivals(FILE *text, const uc_values *candidates, size_t first)
         const char *name = text_of(rival, "learner");
         if (stands && stands->flag)
             fprintf(text,
-                    "chosen: that of %s, for wrong labels that depend on the row: it explains %.1f%% of the "
+                    "model: that of %s, for wrong labels that depend on the row: it explains %.1f%% of the "
                     "labels as wrong that look like overlap otherwise\n",
                     name, wrong);
         else
-            fprintf(text, "chosen: auto's own; that of %s was tried, and does not suit these labels\n", name);
+            fprintf(text, "model: auto's own; the %s model was tried and fits these labels less well\n",
+                    name);
     }
 }
 

@@ -8,6 +8,7 @@
 #define MOST_ROWS (2 * (size_t)UC_CLEAN_ERROR_ROWS) /* whose scores are kept */
 #define MOST_BYTES (64.0 * 1024 * 1024)             /* of scores */
 #define SEQUENCE 0x6b657074ULL                      /* of the random numbers that choose them */
+#define HYPOTHESES "noise hypotheses"               /* the method that looks at the labels alone */
 #define QUANTILE 1.6448536269514722                 /* of the normal distribution, for a two-sided 90% */
 
 const uc_option cli_clean_options[] = {
@@ -125,7 +126,7 @@ uc_status cli_clean_error_of(cli_clean_error *out, const cli_kept *kept, const u
     uc_context quiet = call->context;
     quiet.progress = NULL;
     const uc_status status = uc_clean_error_estimate(&out->error, &rows, &quiet);
-    out->method = "noise hypotheses";
+    out->method = HYPOTHESES;
     snprintf(out->condition, sizeof out->condition, ", if wrong labels do not depend on the example");
     if (status == UC_OK)
         cli_clean_error_bound(out, noisy, known);
@@ -182,7 +183,7 @@ void cli_print_interval(FILE *file, const char *title, double estimate, double l
 void cli_print_check(FILE *file, double rows, const char *data, const char *model)
 {
     fprintf(file,
-            "These labels alone cannot tell; check %.0f rows by hand:\n"
+            "These labels alone cannot narrow this down; check %.0f rows by hand:\n"
             "    unconfuse check %s --model %s --rows %.0f -o to-check.csv\n",
             rows, data, model, rows);
 }
@@ -190,8 +191,16 @@ void cli_print_check(FILE *file, double rows, const char *data, const char *mode
 void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *data, const char *model)
 {
     const uc_clean_error *error = &self->error;
-    cli_print_interval(file, "clean error        ", error->estimate, error->low, error->high,
-                       self->condition);
+    const bool guessed = self->test_labels && strcmp(self->method, HYPOTHESES) == 0;
+    /* Who has labels that are right must not take it for a second measurement of the same. */
+    if (guessed)
+        fprintf(file,
+                "if these labels are noisy too: %.1f%% (90%% interval %.1f%% to %.1f%%%s); all right? "
+                "--no-clean-error\n",
+                100 * error->estimate, 100 * error->low, 100 * error->high, self->condition);
+    else
+        cli_print_interval(file, "clean error        ", error->estimate, error->low, error->high,
+                           self->condition);
     if (self->wrong_at_most > 0.0)
         fprintf(file,
                 "                   %.1f%% to %.1f%% whatever the noise, if at most %g%% of the labels are "

@@ -143,6 +143,7 @@ typedef struct cli_clean_error {
     bool found;
     uc_clean_error error;
     const char *method;
+    bool test_labels;    /* which may all be right: they are not those of the training */
     char condition[128]; /* for people: when it holds, or what it rests on */
     double wrong_at_most, bound[2];
 } cli_clean_error;

@@ -164,13 +164,24 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
     return UC_OK;
 }
 
+/* A model that was trained without labels of its own, as by audit --annotators, takes no column for them. */
+static uc_status refuse_unlabelled(const char *format)
+{
+    const char *advice = "";
+    if (strcmp(format, "npy") == 0)
+        advice = "; --labels FILE has those of NPY data";
+    else if (strcmp(format, "csv") == 0 || strcmp(format, "jsonl") == 0)
+        advice = "; --label COLUMN says which column has them";
+    return app_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with%s", advice);
+}
+
 static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t file,
                        const uint32_t *predicted, const double *scores, void *user)
 {
     pairs *self = user;
     const size_t needed = self->count + block->X.rows;
     if (!block->y)
-        return app_fail(UC_ERR_INVALID, "there are no labels to compare the predictions with");
+        return refuse_unlabelled(uc_reader_format(reader));
     learn_positions(self, uc_reader_classes(reader), file);
     if (self->bags)
         return visit_bags(self, block, scores);
@@ -251,6 +262,7 @@ static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluatio
         return cli_gold_read(out, &self->gold, args->gold, &rows, &args->clean, call);
     if (!self->clean || outcomes->soft)
         return UC_OK;
+    out->test_labels = true;
     if (!evaluation->corrected)
         return cli_clean_error_of(out, &self->kept, outcomes, self->probabilities, evaluation->error,
                                   &args->clean, call);

@@ -253,7 +253,7 @@ def test_a_wide_interval_says_what_to_do(unconfuse):
     assert clean["high"] - clean["low"] > 0.25 and 20 <= clean["rows_to_check"] <= 120
     text = unconfuse.ok("evaluate", "m.uc", "n.svm").out
     assert "if wrong labels do not depend on the example" in text
-    advice = text.split("These labels alone cannot tell; check ")[1].splitlines()[1].split()
+    advice = text.split("These labels alone cannot narrow this down; check ")[1].splitlines()[1].split()
     assert advice[0] == "unconfuse"
     unconfuse.ok(*advice[1:])
     assert len(rows_of(unconfuse, "to-check.csv")[1]) == clean["rows_to_check"]
