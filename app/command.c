@@ -54,6 +54,10 @@ static const char *member_name(size_t i, const void *user)
 uc_status app_refuse_member(const app_family *family, const char *name)
 {
     const char *nearest = uc_names_nearest(name, member_name, family);
+    if (!nearest && family->standard)
+        return app_fail(UC_ERR_OPTION,
+                        "there is no %s called %s; %s %s lists them, and %s is the one to begin with",
+                        family->word, name, app_this_program.name, family->lists, family->standard);
     if (!nearest)
         return app_fail(UC_ERR_OPTION, "there is no %s called %s; %s %s lists them", family->word, name,
                         app_this_program.name, family->lists);
@@ -99,7 +103,8 @@ const uc_option app_common_options[] = {
      .type = UC_OPTION_FLAG,
      .offset = COMMON(quiet),
      .standard = "off",
-     .help = "print neither progress nor a summary"},
+     .help = "print neither progress nor a summary of what was written; results on standard output, as those "
+             "of evaluate, and warnings stay"},
     {.name = "verbose",
      .type = UC_OPTION_FLAG,
      .offset = COMMON(verbose),
@@ -430,6 +435,10 @@ uc_status app_refuse_command(const char *name)
         return app_fail(UC_ERR_OPTION, "%s must be followed by %s; see %s help %s", name, seconds, program,
                         name);
     const char *nearest = uc_names_nearest(name, command_name, NULL);
+    const char *instead = app_habit_find(app_this_program.commands_elsewhere, name);
+    if (instead)
+        return app_fail(UC_ERR_OPTION, "there is no command called %s; it is %s %s here (%s help lists all)",
+                        name, program, instead, program);
     if (!nearest)
         return app_fail(UC_ERR_OPTION, "there is no command called %s; %s help lists them", name, program);
     return app_fail(UC_ERR_OPTION, "there is no command called %s; did you mean %s? (%s help lists them)",

@@ -83,7 +83,9 @@ static uc_status refuse_name(const app_parser *self, const char *name)
 {
     if (self->refuse && self->refuse(name, self->user) != UC_OK)
         return UC_ERR_OPTION;
-    const char *nearest = uc_names_nearest(name, option_name, self->tables);
+    const char *nearest = app_habit_find(app_this_program.options_elsewhere, name);
+    if (!nearest || !app_tables_find(self->tables, nearest))
+        nearest = uc_names_nearest(name, option_name, self->tables);
     if (!nearest && strncmp(name, "no-", 3) == 0)
         nearest = uc_names_nearest(name + 3, option_name, self->tables);
     if (!nearest)

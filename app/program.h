@@ -18,6 +18,11 @@ typedef struct app_example {
     const char *about, *commands;
 } app_example;
 
+/* What other programs call something, and what to type here instead. */
+typedef struct app_habit {
+    const char *word, *instead;
+} app_habit;
+
 /* A name and what it is, in the manual page. */
 typedef struct app_item {
     const char *name, *text;
@@ -37,8 +42,12 @@ typedef struct app_program {
     const char *list_title;      /* "EXPERIMENTS" */
     const char *exit_statuses;   /* one paragraph */
     const app_item *environment; /* ends with a name of NULL */
-    const char *see_also;        /* other manual pages, in roff; NULL: none */
+    const app_habit *commands_elsewhere, *options_elsewhere; /* each ends with a word of NULL; NULL: none */
+    const char *see_also;                                    /* other manual pages, in roff; NULL: none */
 } app_program;
+
+/* What to type instead of `word`; NULL: there is nothing. `habits` may be NULL. */
+const char *app_habit_find(const app_habit *habits, const char *word);
 
 /* Each program defines its own. */
 extern const app_program app_this_program;

@@ -118,6 +118,9 @@ static json_t *as_json(const uc_comparison *self, const compare_args *args, cons
 
 /* ---- text ---- */
 
+/* The t-distribution of two runs has tails so heavy that hardly any difference is significant. */
+#define ENOUGH_RUNS 3
+
 static const char *verdict(const uc_comparison *self, size_t i, char *text, size_t size)
 {
     const uc_compared *learner = &self->learners[i];
@@ -125,6 +128,8 @@ static const char *verdict(const uc_comparison *self, size_t i, char *text, size
         snprintf(text, size, "best");
     else if (isnan(learner->p_value))
         snprintf(text, size, "-");
+    else if (!learner->differs && self->runs < ENOUGH_RUNS)
+        snprintf(text, size, "too few runs to tell (p = %.2g)", learner->p_value);
     else if (!learner->differs)
         snprintf(text, size, "not significantly different (p = %.2g)", learner->p_value);
     else
@@ -218,7 +223,10 @@ static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
     const size_t equal = list_learners(equals, sizeof equals, self, EQUAL, tuned);
     const size_t worse = list_learners(losers, sizeof losers, self, WORSE, tuned);
     fprintf(file, "\n%s is best", best);
-    if (equal > 0)
+    if (equal > 0 && self->runs < ENOUGH_RUNS)
+        fprintf(file, "; two runs cannot show that %s %s worse: give more, such as --runs 10", equals,
+                equal == 1 ? "is" : "are");
+    else if (equal > 0)
         fprintf(file, "; %s %s not significantly worse", equals, equal == 1 ? "is" : "are");
     else if (worse == 1)
         fprintf(file, "; %s is significantly worse", losers);

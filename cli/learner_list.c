@@ -72,8 +72,10 @@ static uc_status add_entry(learner_list *self, char *text, const char *item)
         return app_fail(UC_ERR_OPTION, "%s: %s", option_of(self), app_last_error());
     }
     if (self->online && !uc_learner_is_online(next.learner))
-        return app_fail(UC_ERR_OPTION, "%s: %s learns from whole data sets: use train -v to compare it",
-                        option_of(self), text);
+        return app_fail(UC_ERR_OPTION,
+                        "%s: %s learns from whole data sets, and compare is about one example after the "
+                        "other: unconfuse experiment DATA --learners %s --noise none compares errors",
+                        option_of(self), text, self->typed);
     const size_t size = uc_learner_settings_size(next.learner);
     void *settings = app_calloc(1, size);
     uc_options_defaults(uc_learner_options(next.learner), settings);
@@ -112,6 +114,7 @@ static size_t item_length(const char *text)
 uc_status cli_parse_learners(learner_list *self, const char *list)
 {
     uc_status status = UC_OK;
+    self->typed = list;
     for (const char *at = list; at && status == UC_OK;) {
         const size_t length = item_length(at);
         char *item = app_calloc(length + 1, 1), *text = app_calloc(length + 1, 1);

@@ -9,6 +9,7 @@ typedef struct learner_list {
     char **names; /* as they were typed */
     size_t count;
     const char *option; /* that lists them, for messages; NULL: --learners */
+    const char *typed;  /* the whole list, from cli_parse_learners on */
     bool online;        /* only learners that learn one example at a time */
 } learner_list;
 

@@ -36,7 +36,26 @@ static const app_item environment[] = {
     {NULL, NULL},
 };
 
+static const app_habit commands_elsewhere[] = {{"cv", "train -v K"},
+                                               {"crossval", "train -v K"},
+                                               {"cross-validate", "train -v K"},
+                                               {"fit", "train"},
+                                               {"learn", "train"},
+                                               {"test", "evaluate"},
+                                               {"score", "evaluate"},
+                                               {"classify", "predict"},
+
+                                               {"find-label-issues", "audit"},
+                                               {NULL, NULL}};
+static const app_habit options_elsewhere[] = {{"target", "label"},        {"label-column", "label"},
+                                              {"delimiter", "separator"}, {"sep", "separator"},
+                                              {"random-state", "seed"},   {"n-jobs", "threads"},
+                                              {"out", "output"},          {"cv", "folds"},
+                                              {"ignore-columns", "drop"}, {NULL, NULL}};
+
 const app_program app_this_program = {
+    .commands_elsewhere = commands_elsewhere,
+    .options_elsewhere = options_elsewhere,
     .name = "unconfuse",
     .title = "classifiers from labels that cannot be trusted",
     .manual_name = "learn classifiers from labels that cannot be trusted",

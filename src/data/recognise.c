@@ -179,6 +179,13 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
         first = (unsigned char)bytes[0];
     if (begins_with(bytes, length, MODEL_MAGIC))
         return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
+    if (begins_with(bytes, length, "\x89PNG") || begins_with(bytes, length, "\xff\xd8\xff") ||
+        begins_with(bytes, length, "GIF8"))
+        return uc_fail(
+            UC_ERR_FORMAT,
+            "%s: an image, where rows of features are expected: make features of images first, as a "
+            "pretrained network does",
+            name);
     if (begins_with(bytes, length, "PAR1"))
         return uc_fail(UC_ERR_FORMAT,
                        "%s: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) "

@@ -206,7 +206,8 @@ def test_standard_input_and_sparse_data(unconfuse):
 @pytest.mark.parametrize("typed, sentence", [
     (["--learners", "cspa,,bpa"], "--learners: a learner's name is empty"),
     (["--learners", "cspa,csap"], "--learners: there is no learner called csap; did you mean cspa?"),
-    (["--learners", "uma"], "--learners: uma learns from whole data sets: use train -v to compare it"),
+    (["--learners", "uma"], "--learners: uma learns from whole data sets, and compare is about one example "
+     "after the other: unconfuse experiment DATA --learners uma --noise none compares errors"),
     (["--learners", "cspa:beta"], "--learners cspa:beta: an option is written as NAME=VALUE, not as 'beta'"),
     (["--learners", "cspa:eta=1"], "--learners cspa:eta=1: cspa has no option eta; it has beta"),
     (["--learners", "cspa:beta=7"], "--learners cspa:beta=7: --beta 7: it must be a number above 0 and at most 1, or auto"),
@@ -286,3 +287,13 @@ def test_quiet_leaves_out_progress_and_not_the_result(unconfuse):
     for command in (["compare", "data.svm", "--learners", "cspa,bpa", "--runs", "2"], ["experiment", "data.svm", "--learners", "pa,spa", "--runs", "1"]):
         result = unconfuse.ok(*command, "-q")
         assert "spa" in result.out and result.err == ""
+
+
+def test_two_runs_show_next_to_nothing(unconfuse):
+    unconfuse.write("data.svm", blobs(["x", "y"], 60))
+    typed = ["compare", "data.svm", "--learners", "cspa,cspa-plus", "--runs"]
+    entry = next(e for e in unconfuse.json(*typed, "2")["learners"] if e["p_value"] is not None)
+    assert entry["p_value"] > 0.05
+    shown = unconfuse.ok(*typed, "2").out
+    assert "too few runs to tell (p = " in shown and "two runs cannot show that" in shown and "significant" not in shown
+    assert "too few runs" not in unconfuse.ok(*typed, "3").out

@@ -159,3 +159,23 @@ def test_columns_of_confused_rows_are_left_out_where_memory_is_short(unconfuse):
     assert all("columns" in pair for pair in whole["confused_pairs"]) and whole["confused_pairs"]
     assert all("columns" not in pair for pair in short["confused_pairs"])
     assert whole["error"] == short["error"]
+
+
+def test_the_error_on_true_classes_is_conditional_where_labels_may_be_right(unconfuse):
+    unconfuse.write("d.svm", blobs(["x", "y"], 60))
+    unconfuse.ok("train", "ridge", "d.svm", "-o", "m.uc")
+    shown = unconfuse.ok("evaluate", "m.uc", "d.svm").out
+    assert "if these labels are noisy too: " in shown and "all right? --no-clean-error" in shown and "clean error   " not in shown
+    assert "noisy too" not in unconfuse.ok("evaluate", "m.uc", "d.svm", "--no-clean-error").out
+    given = unconfuse.ok("evaluate", "m.uc", "d.svm", "--noise-rate", "0.1").out
+    assert "clean error   " in given and "noisy too" not in given
+    assert "clean error   " in unconfuse.ok("train", "ridge", "d.svm", "-v", "3").out
+
+
+def test_a_table_without_labels_names_the_option(unconfuse):
+    rows = "".join(f"{i},{i},1,p,p,p\n2{i},{i + 20},3,q,q,q\n" for i in range(9))
+    unconfuse.write("t.csv", "id,a,b,first,second,grade\n" + rows)
+    unconfuse.ok("audit", "t.csv", "--annotators", "first,second", "--drop", "grade", "--model-out", "m.uc", "-o", "s.csv")
+    assert unconfuse.fails(1, "evaluate", "m.uc", "t.csv") == (
+        "there are no labels to compare the predictions with; --label COLUMN says which column has them")
+    unconfuse.ok("evaluate", "m.uc", "t.csv", "--label", "grade")

@@ -387,3 +387,42 @@ def test_many_classes_that_need_too_much_memory_are_refused(unconfuse, tmp_path)
     refused = unconfuse.fails(1, *arguments, "30M")
     assert re.search(r"logistic with 20000 features and 30 classes needs \d+\.\d MB of memory", refused)
     unconfuse.ok(*arguments, "200M")
+
+
+MAP_OPTIONS = [("gamma", "0.5"), ("width", "2"), ("kernel", "linear"), ("degree", "2"), ("coefficient", "2"), ("dimension", "9"),
+               ("center", None), ("pick", "kmeans")]
+
+
+@pytest.mark.parametrize("option, value", MAP_OPTIONS)
+def test_options_of_a_map_without_a_map_are_told(unconfuse, option, value):
+    """Who knows LIBSVM takes `csvm -g 0.5` for a machine with a Gaussian kernel."""
+    unconfuse.write("d.svm", blobs(["x", "y"], 60))
+    typed = [f"--{option}"] + ([value] if value else [])
+    warning = f"unconfuse: warning: --{option} has no effect"
+    for command in (["train", "csvm", "d.svm", "-o", "m.uc"], ["train", "auto", "--map", "none", "d.svm", "-o", "m.uc"],
+                    ["train", "csvm", "d.svm", "-v", "2"], ["stream", "pa", "d.svm"],
+                    ["compare", "d.svm", "--learners", "pa,spa", "--runs", "2"],
+                    ["experiment", "d.svm", "--learners", "ridge,csvm", "--noise", "none", "--runs", "1"]):
+        assert warning + " without --map: " in unconfuse.ok(*command, *typed).err
+    unconfuse.ok("train", "csvm", "d.svm", "-o", "plain.uc")
+    unconfuse.ok("train", "csvm", "d.svm", "-o", "m.uc", *typed)
+    assert unconfuse.read("m.uc") == unconfuse.read("plain.uc")
+    assert warning + ": audit chooses its features itself" in unconfuse.ok("train", "audit", "d.svm", "-o", "m.uc", *typed).err
+    told = unconfuse.ok("train", "onebit", "d.svm", "-o", "m.uc", *typed).err
+    assert (warning + ": onebit chooses its features itself" in told) == (option != "dimension")
+    for learner in ("rp", "auto"):
+        assert "no effect" not in unconfuse.ok("train", learner, "d.svm", "-o", "m.uc", *typed).err
+    assert "no effect" not in unconfuse.ok("train", "csvm", "d.svm", "--map", "kpca", "-o", "m.uc", *typed).err
+
+
+def test_an_image_is_called_one(unconfuse):
+    for name, content in {"x.png": b"\x89PNG\r\n\x1a\n" + bytes(40), "x.jpg": b"\xff\xd8\xff\xe0" + bytes(40), "x.gif": b"GIF89a"}.items():
+        unconfuse.write(name, content)
+        assert unconfuse.fails(1, "train", name, "-o", "m.uc").startswith(f"{name}: an image, where rows of features are expected")
+
+
+def test_quiet_leaves_the_report_of_evaluate(unconfuse):
+    unconfuse.write("d.svm", blobs(["x", "y"], 60))
+    assert unconfuse.ok("train", "ridge", "d.svm", "-q", "-o", "m.uc").out == ""
+    assert unconfuse.ok("evaluate", "m.uc", "d.svm", "-q").out == unconfuse.ok("evaluate", "m.uc", "d.svm").out
+    assert "results on standard output" in " ".join(unconfuse.ok("help", "evaluate").out.split())
