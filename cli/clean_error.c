@@ -193,14 +193,11 @@ void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *
     const uc_clean_error *error = &self->error;
     const bool guessed = self->test_labels && strcmp(self->method, HYPOTHESES) == 0;
     /* Who has labels that are right must not take it for a second measurement of the same. */
+    cli_print_interval(file, guessed ? "error if noisy     " : "clean error        ", error->estimate,
+                       error->low, error->high, self->condition);
     if (guessed)
-        fprintf(file,
-                "if these labels are noisy too: %.1f%% (90%% interval %.1f%% to %.1f%%%s); all right? "
-                "--no-clean-error\n",
-                100 * error->estimate, 100 * error->low, 100 * error->high, self->condition);
-    else
-        cli_print_interval(file, "clean error        ", error->estimate, error->low, error->high,
-                           self->condition);
+        fputs("                   if these labels are noisy too; all of them right? --no-clean-error\n",
+              file);
     if (self->wrong_at_most > 0.0)
         fprintf(file,
                 "                   %.1f%% to %.1f%% whatever the noise, if at most %g%% of the labels are "

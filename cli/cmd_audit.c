@@ -374,9 +374,8 @@ const app_command command_audit = {
     .description =
         "Finds the true class behind every label, from the features and from how classes are confused, and "
         "prints which labels are probably wrong, how many, and between which classes. A row's own label "
-        "never "
-        "speaks for itself. It can write the suspects, a model that predicts true classes, the noise matrix, "
-        "and the data with labels repaired.",
+        "is never used to judge that row. It can write the suspects, a model that predicts true classes, "
+        "the noise matrix, and the data with labels repaired.",
     .sections = sections,
     .args_size = sizeof(audit_args),
     .least = 0,

@@ -514,10 +514,12 @@ static uc_status read_data(uc_dataset *out, json_t **log, const cli_files *files
     return cli_read_files(out, call, files, &args->read);
 }
 
-/* A batch learner takes all rows at once. */
-static uc_status check_passes(const app_call *call)
+/* Options that the learner has no use for. A batch learner takes all rows at once. */
+static uc_status check_options(const app_call *call)
 {
     static const char *const online[] = {"passes", "shuffle", "average"};
+    const train_args *args = call->args;
+    const uc_compare_entry entry = {.learner = uc_learner_at(call->member)};
     for (size_t i = 0; i < sizeof online / sizeof *online; i++)
         if (app_given(call, online[i]) && !uc_learner_is_online(uc_learner_at(call->member)))
             return app_fail(
@@ -525,7 +527,7 @@ static uc_status check_passes(const app_call *call)
                 "--%s is for learners that see one example after the other, and %s learns from all "
                 "at once",
                 online[i], cli_learners.name(call->member));
-    return UC_OK;
+    return cli_check_map_options(call, &args->train.map, &entry, 1);
 }
 
 static uc_status run(app_call *call)
@@ -547,13 +549,10 @@ static uc_status run(app_call *call)
                         "page of a model is that of unconfuse evaluate MODEL DATA --html FILE");
     cli_files files;
     uc_output *file = NULL;
-    const uc_compare_entry entry = {.learner = uc_learner_at(call->member)};
     uc_status status = find_data(&files, call);
     if (status != UC_OK)
         goto cleanup;
-    if ((status = check_passes(call)) != UC_OK)
-        goto cleanup;
-    if ((status = cli_check_map_options(call, &settings.map, &entry, 1)) != UC_OK)
+    if ((status = check_options(call)) != UC_OK)
         goto cleanup;
     if (!args->output && (status = app_agree(cli_keep_inputs(&files, &args->read))) != UC_OK)
         goto cleanup;

@@ -1,4 +1,5 @@
 /* Options of feature maps that do nothing, or that say the same thing twice. */
+#include <math.h>
 #include <string.h>
 
 #include "cli.h"
@@ -31,7 +32,8 @@ static void warn_unused(const char *option, const app_call *call, const uc_compa
 uc_status cli_check_map_options(const app_call *call, const uc_map_settings *map,
                                 const uc_compare_entry *learners, size_t count)
 {
-    if (app_given(call, "width") && app_given(call, "gamma"))
+    const bool both = app_given(call, "width") && app_given(call, "gamma");
+    if (both && !isnan(map->width) && !isnan(map->gamma)) /* neither is auto */
         return app_fail(UC_ERR_OPTION, "give only one of --width and --gamma, which is 1/width");
     for (const uc_option *option = uc_map_options; option->name; option++)
         if (strcmp(option->name, "map") != 0 && app_given(call, option->name) &&

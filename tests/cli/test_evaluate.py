@@ -118,9 +118,12 @@ def test_every_number_of_the_text_is_explained_on_its_line(unconfuse):
     unconfuse.ok("train", "logistic", "data.svm", "-o", "m.uc")
     report = unconfuse.json("evaluate", "m.uc", "data.svm")
     head = unconfuse.ok("evaluate", "m.uc", "data.svm").out.split("\n\n")[0].splitlines()
-    found = {match[1]: match[2] for match in (re.match(r"(\w[\w ]*?)  +([\d.]+%?) \(.{20,}\)$", line) for line in head)}
+    lines = [line for line in head if not line.startswith(" ")]
+    assert [line.split() for line in head if line not in lines] == [  # goes on with the line before, and has no number
+        "if these labels are noisy too; all of them right? --no-clean-error".split()]
+    found = {match[1]: match[2] for match in (re.match(r"(\w[\w ]*?)  +([\d.]+%?) \(.{20,}\)$", line) for line in lines)}
     assert found == {"error": f"{100 * report['error']:.2f}%",
-                     "clean error": f"{100 * report['clean_error']['estimate']:.1f}%",
+                     "error if noisy": f"{100 * report['clean_error']['estimate']:.1f}%",
                      "balanced accuracy": f"{100 * report['balanced_accuracy']:.2f}%",
                      "macro F1": f"{100 * report['macro_f1']:.2f}%",
                      "log loss": f"{report['log_loss']:.4f}",
@@ -165,7 +168,7 @@ def test_the_error_on_true_classes_is_conditional_where_labels_may_be_right(unco
     unconfuse.write("d.svm", blobs(["x", "y"], 60))
     unconfuse.ok("train", "ridge", "d.svm", "-o", "m.uc")
     shown = unconfuse.ok("evaluate", "m.uc", "d.svm").out
-    assert "if these labels are noisy too: " in shown and "all right? --no-clean-error" in shown and "clean error   " not in shown
+    assert "error if noisy     " in shown and "if these labels are noisy too; all of them right? --no-clean-error" in shown and "clean error   " not in shown
     assert "noisy too" not in unconfuse.ok("evaluate", "m.uc", "d.svm", "--no-clean-error").out
     given = unconfuse.ok("evaluate", "m.uc", "d.svm", "--noise-rate", "0.1").out
     assert "clean error   " in given and "noisy too" not in given
