@@ -58,6 +58,17 @@ static uc_status set_option(uc_compare_entry *self, void *settings, char *text, 
     return UC_OK;
 }
 
+static uc_status refuse_batch(const learner_list *self, const char *name)
+{
+    if (self->option)
+        return app_fail(UC_ERR_OPTION, "%s: %s learns from whole data sets, not one example at a time",
+                        self->option, name);
+    return app_fail(UC_ERR_OPTION,
+                    "--learners: %s learns from whole data sets, and compare is about one example after the "
+                    "other: unconfuse experiment DATA --learners %s --noise none compares errors",
+                    name, self->typed);
+}
+
 /* "cspa:beta=0.5"; the text is cut into pieces. */
 static uc_status add_entry(learner_list *self, char *text, const char *item)
 {
@@ -72,10 +83,7 @@ static uc_status add_entry(learner_list *self, char *text, const char *item)
         return app_fail(UC_ERR_OPTION, "%s: %s", option_of(self), app_last_error());
     }
     if (self->online && !uc_learner_is_online(next.learner))
-        return app_fail(UC_ERR_OPTION,
-                        "%s: %s learns from whole data sets, and compare is about one example after the "
-                        "other: unconfuse experiment DATA --learners %s --noise none compares errors",
-                        option_of(self), text, self->typed);
+        return refuse_batch(self, text);
     const size_t size = uc_learner_settings_size(next.learner);
     void *settings = app_calloc(1, size);
     uc_options_defaults(uc_learner_options(next.learner), settings);
