@@ -59,5 +59,5 @@ add_custom_target(
   python
   COMMAND ${CMAKE_COMMAND} -E echo "Use it: ${venv_below}/bin/python your_script.py, or first: . ${venv_below}/bin/activate"
   DEPENDS ${venv}/installed
-  COMMENT ""
+  COMMENT "Python package: ready"
   VERBATIM)
