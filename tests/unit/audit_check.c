@@ -285,7 +285,6 @@ static void bad_files_get_a_sentence(void **state)
     free(self);
 }
 
-/* Rows of which nobody knows how they were chosen: one sample. */
 /* Rows by number, by the id where the file has no numbers, and by the id alone where rows have no order. */
 static void rows_may_go_by_their_ids(void **state)
 {
@@ -318,6 +317,7 @@ static void rows_may_go_by_their_ids(void **state)
     free(self);
 }
 
+/* Rows of which nobody knows how they were chosen: one sample. */
 static void other_rows_are_one_sample(void **state)
 {
     (void)state;

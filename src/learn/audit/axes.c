@@ -144,8 +144,10 @@ static void centre_moments(double *sums, size_t r, double total)
     for (size_t i = 0; i < r * r + r; i++)
         sums[i] /= total;
     for (size_t i = 0; i < r; i++)
-        for (size_t j = 0; j <= i; j++)
-            sums[j * r + i] = sums[i * r + j] -= mean[i] * mean[j];
+        for (size_t j = 0; j <= i; j++) {
+            const double covariance = sums[i * r + j] - mean[i] * mean[j];
+            sums[i * r + j] = sums[j * r + i] = covariance;
+        }
 }
 
 /* P = Z Q', shift = Q m; the rows of Q are the vectors. */

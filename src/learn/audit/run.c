@@ -291,7 +291,7 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
     status = choose_mode(out, self);
     memcpy(fitted, out->R, size * sizeof *fitted);
     if (status != UC_OK || out->mode == UC_AUDIT_STRUCTURE || self->guard_only)
-        return UC_OK;
+        return status;
     memcpy(out->R, self->start, size * sizeof *out->R);
     status = tell(self, (double)self->tried + 1.0, "correcting labels");
     if (status != UC_OK)
