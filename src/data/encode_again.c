@@ -2,10 +2,10 @@
  * The encoder of a part: what medians, deviations, categories and idf are when only the training rows of a
  * fold are known. The rows have been encoded by the table of the whole already, which is undone on the way:
  *
- *   v        the value that was read     e = v factor    the encoded one
+ *   v        the value that was read     e = (v - shift) factor    the encoded one
  *   missing  the rows whose feature `NAME is missing` is 1
  *
- *   e becomes fill' factor' where it is missing, else e (factor' / factor)
+ *   e becomes (fill' - shift') factor' where it is missing, else e (factor' / factor) + (shift - shift') factor'
  *
  * where ' marks what is learned from the part. Dense rows have no factors and get exactly what a table of the
  * part alone would give them; sparse ones the same but for the rounding of the quotient.
@@ -26,6 +26,11 @@ static double factor_of(const uc_table *table, size_t feature)
     return table->factor ? table->factor[feature] : 1.0;
 }
 
+static double shift_of(const uc_table *table, size_t feature)
+{
+    return table->shift ? table->shift[feature] : 0.0;
+}
+
 static bool is_set(const uc_matrix *X, size_t row, size_t feature)
 {
     const float *cell = uc_matrix_cell(X, row, feature);
@@ -42,7 +47,7 @@ static bool is_missing(const uc_matrix *X, size_t row, const uc_table_column *co
 static uc_status learn_number(again *self, const uc_table_column *column, size_t j)
 {
     const uc_matrix *X = &self->train->X;
-    const double factor = factor_of(self->before, j);
+    const double factor = factor_of(self->before, j), shift = shift_of(self->before, j);
     size_t count = X->rows;
     float *values = uc_alloc(count, sizeof *values);
     if (!values)
@@ -53,7 +58,7 @@ static uc_status learn_number(again *self, const uc_table_column *column, size_t
         if (is_missing(X, i, column))
             values[i] = NAN;
         else if (cell)
-            values[i] = (float)((double)*cell / factor);
+            values[i] = (float)((double)*cell / factor + shift);
     }
     if (self->now->factor)
         self->now->factor[j] = 1.0;
@@ -67,14 +72,15 @@ static uc_status learn_number(again *self, const uc_table_column *column, size_t
 static void encode_number(const again *self, uc_matrix *X, const uc_table_column *column, size_t j)
 {
     const double factor = factor_of(self->now, j), quotient = factor / factor_of(self->before, j);
+    const double shift = shift_of(self->now, j), moved = (shift_of(self->before, j) - shift) * factor;
     for (size_t i = 0; i < X->rows; i++) {
         float *cell = uc_matrix_cell(X, i, j);
         if (!cell)
             continue;
         if (is_missing(X, i, column))
-            *cell = (float)((double)(float)self->now->fill[j] * factor);
-        else if (quotient != 1.0)
-            *cell = (float)((double)*cell * quotient);
+            *cell = (float)(((double)(float)self->now->fill[j] - shift) * factor);
+        else if (quotient != 1.0 || moved != 0.0)
+            *cell = (float)((double)*cell * quotient + moved);
     }
 }
 
@@ -187,9 +193,10 @@ static uc_status learn_words(again *self)
         return UC_ERR_NOMEM;
     uc_count_words(counts, now, &self->train->X);
     const uc_status status = uc_comm_sum(uc_comm_of(self->context), counts, words + 1);
+    const double least = uc_least_rows_with_word(now, counts);
     for (size_t w = 0; w < words && status == UC_OK; w++) {
         now->factor[first + w] = 0.0;
-        if (counts[w] > 0.0)
+        if (counts[w] >= least)
             now->factor[first + w] = uc_idf(counts[words], counts[w]);
     }
     uc_free(counts);

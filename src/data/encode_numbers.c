@@ -154,7 +154,10 @@ static void take_number(uc_table *table, size_t j, const number *self)
     const double apart = self->mean - mean, fill_apart = median - mean;
     const double squares = sum_of(self->squares) + known * apart * apart + missing * fill_apart * fill_apart;
     const double deviation = sqrt(squares / all);
-    /* Values that are all the same, such as the year, would outweigh all others: they become 1 or -1. */
+    if (table->shift && uc_table_centres(table, j))
+        table->shift[j] = mean;
+    /* Values that are all the same, such as the year, would outweigh all others: they become 1 or -1 where
+     * they are not centred. */
     const double size = deviation > 0.0 ? deviation : fabs(median);
     if (size > 0.0 && isfinite(1.0 / size))
         table->factor[j] = 1.0 / size;

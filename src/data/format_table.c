@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/encode.h"
 #include "data/json_lines.h"
 #include "data/layout.h"
 #include "data/marks.h"
@@ -82,6 +83,12 @@ typedef struct row_writer {
     float *dense; /* NULL: sparse */
 } row_writer;
 
+/* Whether a 0 of a sparse row is stored: it becomes another value, now or when the encoder has learned. */
+static bool keeps_zero(const uc_table *table, size_t feature)
+{
+    return uc_table_centres(table, feature) && (!table->learned || table->shift);
+}
+
 UC_INLINE void put(const row_writer *self, size_t feature, float value)
 {
     const uc_table *table = self->plan->table;
@@ -92,10 +99,10 @@ UC_INLINE void put(const row_writer *self, size_t feature, float value)
         self->dense[feature] = value;
         return;
     }
-    if (value == 0.0f && !filled) /* a fold may know another median */
+    if (value == 0.0f && !filled && !keeps_zero(table, feature)) /* a fold may know another median */
         return;
     if (table->learned && table->factor)
-        value = (float)((double)value * table->factor[feature]);
+        value = uc_encoded_value(table, feature, value);
     uc_text_block *block = self->block;
     block->values[block->pairs] = value;
     block->columns[block->pairs++] = (uint32_t)feature;

@@ -80,6 +80,7 @@ void uc_table_free(uc_table *self)
     uc_free(self->words);
     uc_free(self->word_of);
     uc_free(self->fill);
+    uc_free(self->shift);
     uc_free(self->factor);
     uc_free(self);
 }
@@ -126,6 +127,7 @@ uc_status uc_table_copy(uc_table **out, const uc_table *self)
     copy->decimal = self->decimal;
     copy->features = self->features;
     copy->text_first = self->text_first;
+    copy->number_count = self->number_count;
     for (size_t i = 0; i < self->column_count && status == UC_OK; i++)
         status = copy_column(&copy->columns[i], &self->columns[i]);
     if (status == UC_OK)
@@ -140,6 +142,7 @@ uc_status uc_table_copy(uc_table **out, const uc_table *self)
         copy_array(&copy->words, self->words, words, sizeof *self->words) &&
         copy_array(&copy->word_of, self->word_of, UC_TEXT_FEATURES, sizeof *self->word_of) &&
         copy_array(&copy->fill, self->fill, self->text_first, sizeof *self->fill) &&
+        copy_array(&copy->shift, self->shift, self->text_first, sizeof *self->shift) &&
         copy_array(&copy->factor, self->factor, self->features, sizeof *self->factor);
     if (status == UC_OK && !complete)
         status = UC_ERR_NOMEM;
@@ -201,12 +204,13 @@ uc_status uc_table_lay_out(uc_table *self)
     if (!order)
         return UC_ERR_NOMEM;
     uc_table_order(order, self);
-    self->features = 0;
+    self->features = self->number_count = 0;
     for (size_t i = 0; i < self->column_count; i++) {
         uc_table_column *column = &self->columns[order[i] - self->columns];
         column->first = self->features;
         column->features = features_of(column);
         self->features += column->features;
+        self->number_count += column->type == UC_COLUMN_NUMBER;
         text = text || column->type == UC_COLUMN_TEXT;
         column->seed = uc_value_mark(UC_MARK, column->name, strlen(column->name));
     }
@@ -216,6 +220,16 @@ uc_status uc_table_lay_out(uc_table *self)
         self->features += UC_TEXT_FEATURES;
     self->sparse = !self->plain && (text || self->features > UC_DENSE_FEATURES);
     return assign_features(self);
+}
+
+bool uc_table_centres(const uc_table *self, size_t feature)
+{
+    if (feature >= self->text_first)
+        return false;
+    const uc_table_column *column = &self->columns[self->column_of[feature]];
+    const bool is_flag = column->has_missing && feature + 1 == column->first + column->features;
+    const bool few_numbers = column->type == UC_COLUMN_NUMBER && self->number_count <= UC_DENSE_FEATURES;
+    return self->sparse && !is_flag && (column->type == UC_COLUMN_DATE || few_numbers);
 }
 
 uc_status uc_table_take_words(uc_table *self, const uint32_t *words, size_t count)

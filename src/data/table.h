@@ -6,11 +6,11 @@
  *             category one per value and one for all others; then one that is 1 where the value is missing,
  *             if there were such rows
  *   words     of all columns of text, which are hashed with the column's name to UC_TEXT_FEATURES slots;
- *             the encoder leaves out slots that no training row has
+ *             the encoder leaves out slots that fewer than two training rows have
  *
  * Reading gives NaN for a missing number and 1 + log(count) for a word. The encoder (encode.c) makes that the
- * median and the product with idf, and divides the numbers of sparse rows by their deviation: every stored
- * value becomes (NaN ? fill : value) * factor. */
+ * median and the product with idf, and standardises the numbers of sparse rows: every stored value becomes
+ * ((NaN ? fill : value) - shift) * factor. */
 #ifndef UC_DATA_TABLE_H
 #define UC_DATA_TABLE_H
 
@@ -58,11 +58,13 @@ struct uc_table {
     uc_names names;              /* of the columns, in their order: uc_table_find */
     uint32_t *column_of;         /* text_first: the column that a feature belongs to */
     size_t features, text_first; /* all; where words begin: the number of features of other columns */
+    size_t number_count;         /* columns of numbers */
     uc_missing missing;
     char *missing_list; /* NULL: the usual ones */
     uint32_t *words;    /* learned: the slots that training rows have, ascending; features - text_first */
     uint32_t *word_of;  /* learned: the feature of every slot, or UC_NONE */
     double *fill;       /* text_first: what a missing number becomes */
+    double *shift;      /* text_first: what is subtracted from a number; NULL: 0 */
     double *factor;     /* features: what a value is multiplied with; NULL: 1 */
 };
 
@@ -76,6 +78,9 @@ void uc_table_order(const uc_table_column **order, const uc_table *self);
 uc_status uc_table_copy(uc_table **out, const uc_table *self);
 /* Finds where the features of every column begin, by its type, and whether rows are sparse. */
 uc_status uc_table_lay_out(uc_table *self);
+/* Whether sparse rows have the feature in every row, so that it can be centred: parts of dates, and numbers
+ * unless they are so many that rows are sparse because of them. */
+bool uc_table_centres(const uc_table *self, size_t feature);
 /* The column of that name; SIZE_MAX: there is none. */
 size_t uc_table_find(const uc_table *self, const char *name, size_t length);
 bool uc_column_is_feature(uc_column_type type);
@@ -110,7 +115,8 @@ uc_status uc_table_of_numbers(uc_table **out, const struct uc_layout *layout);
 uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context);
 /* For a part of an encoded data set that stands alone, such as a fold: learns again what the table learns
  * from rows, from `train`, and encodes both parts by it. They get a table of their own, of the same features:
- * a value that is seldom among the training rows becomes `other`, and a word that none of them has becomes 0.
+ * a value that is seldom among the training rows becomes `other`, and a word that fewer than two of them have
+ * becomes 0.
  * Rows without a table, or one of numbers alone, stay as they are. */
 uc_status uc_encode_again(uc_dataset *train, uc_dataset *held_out, const uc_context *context);
 /* Takes `count` ascending slots for the words that the table knows. */

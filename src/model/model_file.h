@@ -14,7 +14,7 @@ const char *uc_map_kind_word(uc_map_kind kind);
 const char *uc_kernel_word(uc_kernel kernel);
 const char *uc_scaling_word(int scaling);
 size_t uc_map_arrays(uc_array arrays[UC_MAP_ARRAYS], const uc_map *map);
-#define UC_TABLE_ARRAYS 4 /* at most */
+#define UC_TABLE_ARRAYS 5 /* at most */
 
 json_t *uc_table_header(const uc_table *table);
 /* The values of all categories, which the caller frees. */

@@ -632,3 +632,27 @@ def test_dates_of_one_year_do_not_outweigh_the_numbers_of_sparse_rows(unconfuse)
     assert found["range"][1] < 100  # days by their deviation; the year as it is would be 1974
     unconfuse("train", "logistic", "d.csv", "--scale", "auto", "--l2", "auto", "-o", "m.uc")
     assert unconfuse.json("evaluate", "m.uc", "d.csv")["error"] < 0.1
+
+
+def test_names_that_occur_once_do_not_tell_the_labels(unconfuse):
+    """A column of names, all different, and labels of which a third are wrong: nothing may reproduce them."""
+    draw = random.Random(8)
+    lines = []
+    for i in range(600):
+        x = draw.gauss(0, 1)
+        right = draw.random() > 0.3
+        lines.append(f"Customer {i},{x:.3f},{2021 + i % 3}-0{1 + i % 9}-17,{'ab'[(x > 0) == right]}\n")
+    unconfuse.write("n.csv", "name,x,signup,label\n" + "".join(lines))
+    assert unconfuse.json("inspect", "n.csv")["features"] < 20
+    for learner in ("auto", "logistic"):
+        found = unconfuse.json("train", learner, "n.csv", "-o", "m.uc")
+        assert unconfuse.json("evaluate", "m.uc", "n.csv")["error"] > 0.25, found
+
+
+def test_numbers_and_dates_of_sparse_rows_are_centred(unconfuse):
+    draw = random.Random(9)
+    lines = [f"202{draw.randrange(4)}-0{draw.randrange(1, 10)}-{draw.randrange(10, 28)},{draw.gauss(1000, 1):.3f},"
+             f"{' '.join(draw.choices('good fine fast bad late broken'.split(), k=4))},{'ab'[i % 2]}\n" for i in range(400)]
+    unconfuse.write("s.csv", "when,x,remark,label\n" + "".join(lines))
+    low, high = unconfuse.json("inspect", "s.csv")["range"]
+    assert -6 < low and high < 20  # the year was 1,800 deviations from 0

@@ -196,23 +196,79 @@ static void rows_become_what_the_types_say(void **state)
     uc_dataset_free(&data);
 }
 
-/* log((1 + rows) / (1 + rows with the word)) + 1, times 1 + log(count); numbers over their deviation. */
+/* log((1 + rows) / (1 + rows with the word)) + 1, times 1 + log(count), of words that two rows have; numbers are
+ * standardised. */
 static void texts_are_log_counts_times_idf(void **state)
 {
     (void)state;
     uc_dataset data = {0};
     assert_ok(read_table(&data, "n,t,label\n1,good good day,a\n3,good night,b\n5,a day,a\n"));
     assert_true(uc_matrix_is_sparse(&data.X));
-    /* good, good good, good day, day, good night, night, a, a day */
-    assert_int_equal(data.X.cols, 1 + 8);
+    /* good and day; one row alone has good good, good day, good night, night, a, and a day */
+    assert_int_equal(data.X.cols, 1 + 2);
     const uc_row row = uc_matrix_row(&data.X, 0);
-    assert_int_equal(row.count, 1 + 4);
-    assert_true(fabs((double)row.values[0] - 1.0 / sqrt(8.0 / 3.0)) < 1e-6);
-    const double once = log(4.0 / 2.0) + 1, twice = log(4.0 / 3.0) + 1;
-    double sum = 0.0, expected = (1 + log(2.0)) * twice + once + once + twice;
+    assert_int_equal(row.count, 1 + 2);
+    assert_true(fabs((double)row.values[0] - (1.0 - 3.0) / sqrt(8.0 / 3.0)) < 1e-6);
+    assert_true(uc_matrix_row(&data.X, 1).values[0] == 0.0f); /* the mean */
+    const double twice = log(4.0 / 3.0) + 1;
+    double sum = 0.0, expected = (1 + log(2.0)) * twice + twice;
     for (size_t j = 1; j < row.count; j++)
         sum += (double)row.values[j];
     assert_true(fabs(sum - expected) < 1e-5);
+    assert_int_equal(uc_matrix_row(&data.X, 1).count, 1 + 1);
+    assert_int_equal(uc_matrix_row(&data.X, 2).count, 1 + 1);
+    uc_dataset_free(&data);
+}
+
+/* A number of 0 and a Monday are values like others; what a model reads later is centred by its training rows. */
+static void zeros_of_sparse_rows_are_centred(void **state)
+{
+    (void)state;
+    uc_dataset data = {0}, later = {0};
+    assert_ok(read_table(&data, "n,t,w,label\n0,x y,2024-01-01,a\n4,y x,2024-01-04,b\n"));
+    char name[50];
+    double sum = 0.0;
+    for (size_t j = 0; j < 5; j++) {
+        sum = 0.0;
+        for (size_t i = 0; i < 2; i++) {
+            const float *cell = uc_matrix_cell(&data.X, i, j);
+            assert_non_null(cell);
+            sum += (double)*cell;
+        }
+        assert_true(fabs(sum) < 1e-6);
+        uc_table_feature_name(name, sizeof name, data.table, j);
+        const bool same = strcmp(name, "w year") == 0 || strcmp(name, "w month") == 0;
+        assert_true(fabs((double)*uc_matrix_cell(&data.X, 1, j)) == (same ? 0.0 : 1.0));
+    }
+    uc_read_settings settings = uc_reader_defaults();
+    settings.table = data.table;
+    static const char text[] = "n,t,w\n0,z,2024-01-01\n";
+    assert_ok(uc_dataset_read_memory(&later, text, strlen(text), "later.csv", &settings, NULL));
+    for (size_t j = 0; j < 5; j++)
+        assert_true(*uc_matrix_cell(&later.X, 0, j) == *uc_matrix_cell(&data.X, 0, j));
+    uc_dataset_free(&later);
+    uc_dataset_free(&data);
+}
+
+/* Numbers that make rows sparse by being many stay sparse: their zeros are not stored. */
+static void many_numbers_are_not_centred(void **state)
+{
+    (void)state;
+    static char text[20000];
+    char *p = text;
+    for (int i = 0; i < 300; i++)
+        p += sprintf(p, "n%d,", i);
+    p += sprintf(p, "c,label\n");
+    for (int row = 0; row < 4; row++) {
+        for (int i = 0; i < 300; i++)
+            p += sprintf(p, "%d,", i % 4 == row ? row + 1 : 0);
+        p += sprintf(p, "%c,%c\n", 'x' + row / 2, 'a' + row % 2);
+    }
+    uc_dataset data = {0};
+    assert_ok(read_table(&data, text));
+    assert_true(uc_matrix_is_sparse(&data.X));
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(uc_matrix_row(&data.X, i).count, 300 / 4 + 1);
     uc_dataset_free(&data);
 }
 
@@ -442,6 +498,8 @@ int main(void)
         cmocka_unit_test(words_of_any_length_are_found),
         cmocka_unit_test(rows_become_what_the_types_say),
         cmocka_unit_test(texts_are_log_counts_times_idf),
+        cmocka_unit_test(zeros_of_sparse_rows_are_centred),
+        cmocka_unit_test(many_numbers_are_not_centred),
         cmocka_unit_test(seldom_values_are_other),
         cmocka_unit_test(the_text_of_a_table_comes_back),
         cmocka_unit_test(folds_learn_from_their_training_rows),
