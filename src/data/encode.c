@@ -5,15 +5,15 @@
  *   n      rows             d_j   rows that have word j
  *
  *   fill_j    the median of the values of a number that are not missing
- *   shift_j   the mean of a number and 0 of all others, in sparse rows only: an intercept does not make up for a
- *             year of 2024 or a day of 19,800 where weights are penalised or steps small
+ *   shift_j   the mean of a number and 0 of all others, in sparse rows only: an intercept does not make up
+ *             for a year of 2024 or a day of 19,800 where weights are penalised or steps small
  *   factor_j  1 / the deviation of a number, in sparse rows only; 1 / its size where all values are the same
  *             idf_j = log((1 + n) / (1 + d_j)) + 1 of a word; 1 for all others
  *
  *   encoded value = ((v_ij is NaN ? fill_j : v_ij) - shift_j) factor_j
  *
- * A word that one training row alone has is no feature: it says nothing of any other row, but a thousand of them
- * (the names of customers) tell every row's label to a model.
+ * A word that one training row alone has is no feature: it says nothing of any other row, but a thousand of
+ * them (the names of customers) tell every row's label to a model.
  *
  * A data set in memory gives the exact median (encode_numbers.c). A stream is read once more for it, and the
  * median is that of evenly spaced rows, at most SAMPLE of them, and fewer of wide tables.

@@ -5,7 +5,8 @@
  *   v        the value that was read     e = (v - shift) factor    the encoded one
  *   missing  the rows whose feature `NAME is missing` is 1
  *
- *   e becomes (fill' - shift') factor' where it is missing, else e (factor' / factor) + (shift - shift') factor'
+ *   e becomes (fill' - shift') factor' where it is missing, else e (factor' / factor) + (shift - shift')
+ * factor'
  *
  * where ' marks what is learned from the part. Dense rows have no factors and get exactly what a table of the
  * part alone would give them; sparse ones the same but for the rounding of the quotient.

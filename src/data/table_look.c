@@ -145,6 +145,25 @@ static void count_dates(uc_column_look *self, const uc_field *field, size_t line
     }
 }
 
+/* Customer 17 and Customer 4711 have one form. Several numbers may well be words that mean something. */
+static void count_form(uc_column_look *self, const uc_field *field)
+{
+    uint64_t form = UC_MARK;
+    size_t numbers = 0;
+    if (self->other_form)
+        return;
+    for (size_t i = 0; i < field->length; i++) {
+        const bool digit = field->begin[i] >= '0' && field->begin[i] <= '9';
+        const bool again = digit && i > 0 && field->begin[i - 1] >= '0' && field->begin[i - 1] <= '9';
+        const char c = digit ? '0' : field->begin[i];
+        numbers += digit && !again;
+        if (!again)
+            form = uc_mark(form, &c, 1);
+    }
+    self->other_form = numbers > 1 || (self->form != 0 && self->form != form);
+    self->form = form;
+}
+
 static uint64_t mark_of(const uc_field *field)
 {
     if (field->length > UC_SHORT_VALUE)
@@ -165,6 +184,7 @@ static uc_status count_value(uc_look *look, size_t column, const uc_field *field
     if (self->numbers < self->values) {
         self->spaced = self->spaced || memchr(field->begin, ' ', field->length);
         count_dates(self, field, line);
+        count_form(self, field);
         const unsigned word = self->not_boolean ? 0 : uc_value_boolean(field->begin, field->length);
         self->boolean_words |= word;
         self->not_boolean = self->not_boolean || word == 0;
@@ -206,6 +226,10 @@ static void merge_column(uc_column_look *self, const uc_column_look *part, size_
     self->otherwise += part->otherwise;
     merge_unit(self, part);
     self->spaced = self->spaced || part->spaced;
+    self->other_form =
+        self->other_form || part->other_form || (self->form && part->form && self->form != part->form);
+    if (part->form)
+        self->form = part->form;
     self->not_boolean = self->not_boolean || part->not_boolean;
     self->dates_with_time = self->dates_with_time || part->dates_with_time;
     self->boolean_words |= part->boolean_words;

@@ -68,6 +68,8 @@ typedef struct uc_column_look {
     size_t otherwise; /* numbers if the decimal point were a comma, or the other way round */
     double low, high; /* of the numbers */
     bool not_boolean, dates_with_time, spaced;
+    uint64_t form;                     /* a mark of the first value that is no number, its digits left out */
+    bool other_form;                   /* some value differs from it in more than one number */
     unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
     size_t dates;                      /* values that are dates of some form, while all are */
     size_t other_date_line; /* of the first date that has no form in common with all before it; 0: none */

@@ -1,6 +1,7 @@
 /*
  * What every column of a table is, decided from the counts of the first look. The rules are tried in this
- * order: drop, id by name, boolean, number, date, category, text with spaces, id (all values differ), text.
+ * order: drop, id by name, boolean, number, date, category, id (all values differ in a number), text with
+ * spaces, id (all values differ), text.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -257,6 +258,8 @@ static uc_status decide_text(const decision *self)
         blame_dates(self);
     if (look->united == look->values || look->same_unit == look->values)
         blame_unit(self);
+    if (look->spaced && distinct > most && look->numbers == 0 && !look->other_form && all_differ(&look->set))
+        return take(column, UC_COLUMN_ID, "all values differ, and in a number only");
     if (look->spaced)
         return take(column, UC_COLUMN_TEXT, "text with spaces");
     if (all_differ(&look->set))

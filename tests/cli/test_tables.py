@@ -641,7 +641,7 @@ def test_names_that_occur_once_do_not_tell_the_labels(unconfuse):
     for i in range(600):
         x = draw.gauss(0, 1)
         right = draw.random() > 0.3
-        lines.append(f"Customer {i},{x:.3f},{2021 + i % 3}-0{1 + i % 9}-17,{'ab'[(x > 0) == right]}\n")
+        lines.append(f"Customer {'abc'[i % 3]}{i},{x:.3f},{2021 + i % 3}-0{1 + i % 9}-17,{'ab'[(x > 0) == right]}\n")
     unconfuse.write("n.csv", "name,x,signup,label\n" + "".join(lines))
     assert unconfuse.json("inspect", "n.csv")["features"] < 20
     for learner in ("auto", "logistic"):
@@ -656,3 +656,11 @@ def test_numbers_and_dates_of_sparse_rows_are_centred(unconfuse):
     unconfuse.write("s.csv", "when,x,remark,label\n" + "".join(lines))
     low, high = unconfuse.json("inspect", "s.csv")["range"]
     assert -6 < low and high < 20  # the year was 1,800 deviations from 0
+
+
+@pytest.mark.parametrize("values, kind", [
+    ([f"Customer {i}" for i in range(200)], "id"), ([f"Case {i} / {2020 + i % 4}" for i in range(200)], "text"),
+    ([f"Customer {i % 150}" for i in range(200)], "text"), ([f"Customer {i}{'x' * (i == 7)}" for i in range(200)], "text")])
+def test_texts_that_differ_in_a_number_only_are_ids(unconfuse, values, kind):
+    found = types(unconfuse, "name,x,label\n" + "".join(f"{name},{i * i % 91},{'ab'[i % 2]}\n" for i, name in enumerate(values)))
+    assert found["name"] == kind
