@@ -29,6 +29,8 @@ static void print_view(FILE *text, const uc_values *options)
         columns = "standardised columns";
     else if (strcmp(scale, "numbers") == 0)
         columns = "standardised numbers, categories as 0 and 1";
+    else if (strcmp(scale, "relevance") == 0)
+        columns = "columns by what each tells about the labels";
     fprintf(text, "%s, %s", columns, unit && unit->flag ? "rows of unit length, " : "");
     if (!isnan(width))
         fprintf(text, "Gaussian kernel of width %.4g", width);

@@ -230,6 +230,7 @@ typedef struct uc_train_settings {
     /* > 0: at most this share of the labels is wrong, which cuts the `clean_error` that a learner finds;
      * 0: nothing is known. */
     double wrong_at_most;
+    int relevance; /* chosen by auto: columns are scaled by relevance (unconfuse/prepare.h), not by `scale` */
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];

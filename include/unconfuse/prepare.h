@@ -21,14 +21,17 @@ typedef enum uc_scaling {
     UC_SCALE_NUMBERS,  /* standard, but columns of 0 and 1 alone stay as they are; dense data only */
     UC_SCALE_AUTO,     /* chosen before training (uc_tune_and_train): none, numbers or standard */
     UC_SCALE_TERMS, /* made by a learner (onebit): v >= 1 becomes 1 + log v, then times a weight per column */
+    UC_SCALE_RELEVANCE, /* made by auto: standardised, and weighed by what columns tell about the labels */
 } uc_scaling;
 
-/* Learned from training data. scaled value = (value - shift[j]) * factor[j]. */
+/* Learned from training data. scaled value = (value - shift[j]) * factor[j], or, where bend[j] > 0,
+ * asinh((value - shift[j]) * bend[j]) * factor[j]. */
 typedef struct uc_preprocessing {
     uc_scaling scaling;
     uc_table *table;                /* how a table became these columns; NULL: they are no table's */
     size_t cols;                    /* columns of the data it was learned from */
     double *shift, *factor;         /* NULL: no scaling (shift also NULL for maxabs) */
+    double *bend;                   /* of UC_SCALE_RELEVANCE; NULL: no column is bent */
     bool root;                      /* every value v to sign(v) sqrt|v|, after the scaling */
     bool normalize_input;           /* rows to unit length before the map; a zero row stays zero */
     uc_map *map;                    /* NULL: none */
@@ -43,8 +46,9 @@ typedef struct uc_preprocessing_settings {
     bool normalize_input;
     const uc_map_settings *map; /* NULL, or UC_MAP_NONE: no map */
     bool normalize;
-    uint64_t seed;         /* of the map's random choices */
-    const double *weights; /* of the rows, > 0, for the scaling and the map. NULL: all are 1 */
+    uint64_t seed;                     /* of the map's random choices */
+    const double *weights;             /* of the rows, > 0, for the scaling and the map. NULL: all are 1 */
+    const uc_preprocessing *relevance; /* the scaling, for UC_SCALE_RELEVANCE */
 } uc_preprocessing_settings;
 
 /* Learns the scaling and then the map from X, and applies both to X. With a map, X becomes another matrix
@@ -59,6 +63,15 @@ uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X,
                             const double *weights); /* of the rows; NULL: all are 1 */
 uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols);
 void uc_scale_sums_free(uc_scale_sums *sums);
+
+/* Scaling by relevance, from dense rows that all have labels. */
+typedef struct uc_relevance {
+    uc_preprocessing steps; /* scaling alone; ended by uc_preprocessing_free */
+    bool clear;             /* some column clearly tells something; else none is weighed */
+    size_t kept;            /* columns of a factor above 0 */
+    double distance2;       /* the mean squared distance of two rows, scaled */
+} uc_relevance;
+uc_status uc_relevance_learn(uc_relevance *out, const uc_dataset *rows, const uc_context *context);
 
 bool uc_preprocessing_is_identity(const uc_preprocessing *self); /* rows are left as they are */
 /* The number of columns after preprocessing, for raw rows of `cols` columns. */

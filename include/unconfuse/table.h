@@ -45,8 +45,8 @@ typedef struct uc_column {
  * finds the type of every column. Fails with all problems of the file, up to 20, in one message. */
 uc_status uc_table_look(uc_table **out, const char *path, const uc_read_settings *settings,
                         const uc_context *context);
-/* The same, and what else the encoder learns from rows: medians, means, deviations, how frequent words are. Reading
- * with uc_read_settings.table set to it needs no look then. */
+/* The same, and what else the encoder learns from rows: medians, means, deviations, how frequent words are.
+ * Reading with uc_read_settings.table set to it needs no look then. */
 uc_status uc_table_learn(uc_table **out, const char *path, const uc_read_settings *settings,
                          const uc_context *context);
 uc_table *uc_table_share(const uc_table *self); /* one owner more; NULL stays NULL */

@@ -37,7 +37,7 @@
 static uc_status decide_view(uc_train_settings *out, const uc_train_settings *train, const uc_dataset *rows,
                              const uc_context *context)
 {
-    const uc_view_wish wish = {UC_EFFORT_NORMAL, LANDMARKS, true};
+    const uc_view_wish wish = {.effort = UC_EFFORT_NORMAL, .landmarks = LANDMARKS, .decomposes = true};
     uc_views views = {0};
     *out = train ? *train : uc_train_defaults();
     if (out->map.map == UC_MAP_DEFAULT)

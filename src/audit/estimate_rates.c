@@ -273,6 +273,7 @@ static uc_status search_rates(search *self, const uc_learner *learner, uc_train_
                                                       &decided.map,
                                                       decided.normalize,
                                                       decided.seed,
+                                                      NULL,
                                                       NULL};
     const size_t pairs = self->free_rates == UC_RATES_BOTH ? 41 : 13;
     uc_parts trainings = {.task = "estimating noise rates",

@@ -109,6 +109,9 @@ uc_status uc_model_write_liblinear(const uc_model *self, uc_output *output)
         return uc_fail(UC_ERR_INVALID,
                        "%s: a model of the logarithms of counts cannot be written as a LIBLINEAR model",
                        path);
+    if (self->preprocessing.bend)
+        return uc_fail(UC_ERR_INVALID, "%s: a model of bent columns cannot be written as a LIBLINEAR model",
+                       path);
     if ((self->preprocessing.normalize || self->preprocessing.normalize_input) && self->bias != 0.0)
         return uc_fail(
             UC_ERR_INVALID,

@@ -84,7 +84,7 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
     size_t values_length = 0;
     double *weights = packed(self->weights, self->dimension, K, self->stride);
     uc_array *arrays =
-        uc_alloc(6 + UC_MAP_ARRAYS + UC_TABLE_ARRAYS + self->state.count + self->preprocessing.view_count,
+        uc_alloc(7 + UC_MAP_ARRAYS + UC_TABLE_ARRAYS + self->state.count + self->preprocessing.view_count,
                  sizeof *arrays);
     uc_view_bytes *views = NULL;
     json_t *header = header_of(self);
@@ -115,6 +115,8 @@ uc_status uc_model_write(const uc_model *self, uc_output *output)
         arrays[filled++] = (uc_array){"shift", UC_ARRAY_F64, self->preprocessing.shift, self->features};
     if (self->preprocessing.factor)
         arrays[filled++] = (uc_array){"factor", UC_ARRAY_F64, self->preprocessing.factor, self->features};
+    if (self->preprocessing.bend)
+        arrays[filled++] = (uc_array){"bend", UC_ARRAY_F64, self->preprocessing.bend, self->features};
     filled += uc_views_arrays(arrays + filled, views, self->preprocessing.view_count);
     status = uc_container_write_to(output, magic, self->preprocessing.views ? NEWEST_VERSION : 1u, header,
                                    arrays, filled);

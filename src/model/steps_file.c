@@ -1,5 +1,5 @@
-/* How rows are prepared, in the model file: the header's member "steps", the arrays shift and factor, and
- * for each of several views an array view.N, which is a container with steps and a map of its own. */
+/* How rows are prepared, in the model file: the header's member "steps", the arrays shift, factor and bend,
+ * and for each of several views an array view.N, which is a container with steps and a map of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@
 #define MOST_VIEWS 1000
 static const char magic[8] = {'\x89', 'U', 'C', 'V', 'I', 'E', 'W', '\n'};
 
-static const char *const scalings[] = {"none", "range", "standard", "maxabs", "numbers", "auto", "terms"};
+static const char *const scalings[] = {"none",    "range", "standard", "maxabs",
+                                       "numbers", "auto",  "terms",    "relevance"};
 
 const char *uc_scaling_word(int scaling)
 {
@@ -87,11 +88,15 @@ uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t 
     if (status == UC_OK)
         status = uc_container_reals(&out->factor, file, "factor", features);
     const bool needs_factor = scaling != UC_SCALE_NONE;
-    const bool needs_shift =
-        scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD || scaling == UC_SCALE_NUMBERS;
+    const bool needs_bend = scaling == UC_SCALE_RELEVANCE;
+    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD ||
+                             scaling == UC_SCALE_NUMBERS || needs_bend;
+    if (status == UC_OK)
+        status = uc_container_reals(&out->bend, file, "bend", features);
     if (status == UC_OK)
         status = uc_map_read(&out->map, file);
-    if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL)))
+    if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL) ||
+                            needs_bend != (out->bend != NULL)))
         status = damaged(file, "its scaling is incomplete");
     return status;
 }

@@ -1,7 +1,7 @@
 /* A table's part of the model file: its header member "table", which lists the columns, and the arrays
  * table.values (the values of all categories, each ended by a zero byte), table.words (the slots of words),
- * table.fill, table.shift and table.factor (what the encoder learned; earlier versions knew no shift). Columns
- * are listed by name, so that their order in the training file does not matter. */
+ * table.fill, table.shift and table.factor (what the encoder learned; earlier versions knew no shift).
+ * Columns are listed by name, so that their order in the training file does not matter. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <string.h>
@@ -162,15 +162,6 @@ static uc_status read_learned(double **out, const uc_container *file, const char
     return UC_OK;
 }
 
-static bool has_array(const uc_container *file, const char *name)
-{
-    uc_array array = {0};
-    for (size_t i = 0; uc_container_array_at(&array, file, i) == UC_OK && array.name; i++)
-        if (strcmp(array.name, name) == 0)
-            return true;
-    return false;
-}
-
 static uc_status read_words(uc_table *self, const uc_container *file, size_t features)
 {
     const void *data;
@@ -223,7 +214,7 @@ static uc_status fill_table(uc_table *self, const uc_container *file, const json
         status = damaged(file);
     if (status == UC_OK && !self->plain)
         status = read_learned(&self->fill, file, "table.fill", self->text_first);
-    if (status == UC_OK && self->sparse && has_array(file, "table.shift"))
+    if (status == UC_OK && self->sparse && uc_container_has(file, "table.shift"))
         status = read_learned(&self->shift, file, "table.shift", self->text_first);
     if (status == UC_OK && self->sparse)
         status = read_learned(&self->factor, file, "table.factor", self->features);

@@ -32,6 +32,8 @@ static double scaled(const uc_preprocessing *self, size_t j, double value)
         value -= self->shift[j];
     if (self->scaling == UC_SCALE_TERMS)
         value = uc_damped_count(value);
+    if (self->bend && self->bend[j] > 0.0)
+        value = asinh(value * self->bend[j]);
     return value * self->factor[j];
 }
 
@@ -331,7 +333,11 @@ uc_status uc_preprocessing_fit(uc_preprocessing *out, uc_matrix *X, const uc_pre
                                const uc_context *context)
 {
     uc_preprocessing preprocessing = {0};
-    uc_status status = uc_learn_scaling(&preprocessing, settings->scaling, X, settings->weights, context);
+    uc_status status;
+    if (settings->scaling == UC_SCALE_RELEVANCE)
+        status = uc_preprocessing_copy(&preprocessing, settings->relevance);
+    else
+        status = uc_learn_scaling(&preprocessing, settings->scaling, X, settings->weights, context);
     if (status != UC_OK)
         return status;
     preprocessing.normalize_input = settings->normalize_input;
@@ -359,13 +365,15 @@ static uc_status copy_reals(double **out, const double *from, size_t count)
 uc_status uc_preprocessing_copy(uc_preprocessing *out, const uc_preprocessing *self)
 {
     uc_preprocessing copy = *self;
-    copy.shift = copy.factor = NULL;
+    copy.shift = copy.factor = copy.bend = NULL;
     copy.map = NULL;
     copy.views = NULL;
     copy.table = uc_table_share(self->table);
     uc_status status = copy_reals(&copy.shift, self->shift, self->cols);
     if (status == UC_OK)
         status = copy_reals(&copy.factor, self->factor, self->cols);
+    if (status == UC_OK)
+        status = copy_reals(&copy.bend, self->bend, self->cols);
     if (status == UC_OK && self->map)
         status = uc_map_copy(&copy.map, self->map);
     if (status == UC_OK && self->views)
@@ -381,6 +389,7 @@ void uc_preprocessing_free(uc_preprocessing *self)
 {
     uc_free(self->shift);
     uc_free(self->factor);
+    uc_free(self->bend);
     uc_map_free(self->map);
     views_free(self);
     uc_table_free(self->table);

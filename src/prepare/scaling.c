@@ -181,6 +181,7 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
     case UC_SCALE_NONE:
     case UC_SCALE_AUTO: /* never here: it is decided before */
     case UC_SCALE_TERMS:
+    case UC_SCALE_RELEVANCE: /* relevance.c */
         *factor = 1.0;
         break;
     }

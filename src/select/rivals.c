@@ -107,6 +107,7 @@ static uc_status train_rival(uc_rivals *self, const uc_learner *learner, const v
         goto cleanup;
     kept.overwrite = 0;
     kept.scale = UC_SCALE_NONE;
+    kept.relevance = 0;
     kept.map.map = UC_MAP_DEFAULT;
     status = uc_train(&model, learner, settings, &kept, data, context);
     if (status != UC_OK)

@@ -13,6 +13,10 @@
  * columns of categories makes the rarest ones the longest: there, numbers are standardised and categories
  * stay 0 and 1 in the views of columns as they are.
  *
+ * In such a table of a few columns, auto tries them weighed by what they tell about the labels as well,
+ * skewed ones bent (prepare/relevance.c). That has seen the labels, so each column that it keeps costs 1 / n
+ * of the criterion.
+ *
  * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
  * label is needed. Sparse rows are used directly, since standardising would fill them, as they are or of unit
  * length; many of them, whose decomposition would take n^3, through MANY_LANDMARKS of them and a linear
@@ -29,7 +33,6 @@
 #include "parallel/parallel.h"
 #include "train/train.h"
 
-#define SAMPLE ((size_t)5000) /* rows that candidates are judged on */
 #define SPARSE_SAMPLE ((size_t)1500)
 #define LANDMARKS ((size_t)500)
 #define FEW_LANDMARKS ((size_t)250) /* of a third of the rows */
@@ -61,6 +64,13 @@ static const recipe all_views[] = {
     {UC_SCALE_STANDARD, 1},     {UC_SCALE_STANDARD, 4},        {UC_SCALE_NONE, 1.0 / 32},
     {UC_SCALE_NONE, 2},         {UC_SCALE_STANDARD, 1.0 / 32}, {UC_SCALE_STANDARD, 2}};
 #define NORMAL ((size_t)14)
+static const recipe relevant[] = {{UC_SCALE_RELEVANCE, LINEAR},
+                                  {UC_SCALE_RELEVANCE, 0.25},
+                                  {UC_SCALE_RELEVANCE, 0.5},
+                                  {UC_SCALE_RELEVANCE, 1},
+                                  {UC_SCALE_RELEVANCE, 4}};
+#define RELEVANT (sizeof relevant / sizeof *relevant)
+#define MOST_RELEVANT ((size_t)256) /* columns: of more, too many seem to tell something by chance */
 
 /* ---- candidates ---- */
 
@@ -153,14 +163,31 @@ static uc_status choose_scaled(uc_scaling *out, const uc_dataset *rows)
     return status;
 }
 
+/* Columns by relevance. */
+static uc_status add_relevant(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
+                              const uc_context *context)
+{
+    uc_relevance found;
+    const uc_status status = uc_relevance_learn(&found, rows, context);
+    if (status != UC_OK)
+        return status;
+    const bool kernels = train->map.map != UC_MAP_NONE && found.distance2 > 0.0;
+    for (size_t i = 0; i < RELEVANT && found.clear; i++)
+        if (relevant[i].c == LINEAR || kernels)
+            out->tried[out->count++] = view_of(&relevant[i], &train->map, found.distance2);
+    uc_preprocessing_free(&found.steps);
+    return UC_OK;
+}
+
 /* Both scalings, unless one was given, or rows are sparse. */
 static uc_status list_views(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
-                            uc_effort effort)
+                            const uc_view_wish *wish, const uc_context *context)
 {
+    const uc_effort effort = wish->effort;
     const size_t all = effort == UC_EFFORT_THOROUGH ? sizeof all_views / sizeof *all_views : NORMAL;
     const uc_matrix *X = &rows->X;
     uc_scaling scale = (uc_scaling)train->scale;
-    out->tried = uc_alloc(sizeof all_views / sizeof *all_views, sizeof *out->tried);
+    out->tried = uc_alloc(sizeof all_views / sizeof *all_views + RELEVANT, sizeof *out->tried);
     if (!out->tried)
         return UC_ERR_NOMEM;
     if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X))
@@ -173,9 +200,12 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
     uc_status status = choose_scaled(&scaled, rows);
     if (status == UC_OK)
         status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
-    if (status != UC_OK)
-        return status;
-    return add_views(out, list, count, UC_SCALE_STANDARD, scaled, train, X);
+    if (status == UC_OK)
+        status = add_views(out, list, count, UC_SCALE_STANDARD, scaled, train, X);
+    const bool mixed = rows->table && !uc_table_is_plain(rows->table);
+    if (status == UC_OK && wish->relevance && effort != UC_EFFORT_FAST && mixed && X->cols <= MOST_RELEVANT)
+        status = add_relevant(out, train, rows, context);
+    return status;
 }
 
 /* ---- their criterion ---- */
@@ -186,7 +216,8 @@ typedef struct trial {
     double *Y; /* the labels as targets */
     uint64_t seed;
     size_t landmarks;
-    const bool *rejected; /* of each view */
+    const bool *rejected;   /* of each view */
+    uc_relevance relevance; /* of these rows, if some view needs it */
 } trial;
 
 static uc_status judge(uc_view *view, const trial *self, const uc_matrix *X, const uc_context *context)
@@ -224,7 +255,8 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
                                               .normalize_input = view->unit_rows,
                                               .map = &map,
                                               .seed = self->seed,
-                                              .weights = self->rows->weights};
+                                              .weights = self->rows->weights,
+                                              .relevance = &self->relevance.steps};
     uc_preprocessing preprocessing = {0};
     uc_matrix X = {0};
     uc_status status = uc_matrix_subset(&X, &self->rows->X, NULL, 0, context);
@@ -232,6 +264,8 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
         status = uc_preprocessing_fit(&preprocessing, &X, &wanted, &quiet);
     if (status == UC_OK)
         status = judge(view, self, &X, context);
+    if (view->scale == UC_SCALE_RELEVANCE)
+        view->criterion += (double)self->relevance.kept / (double)self->rows->X.rows;
     uc_preprocessing_free(&preprocessing);
     uc_matrix_free(&X);
     return status;
@@ -242,11 +276,20 @@ static uc_status try_views(uc_views *views, const uc_dataset *rows, const bool *
                            uint64_t seed, const uc_context *context)
 {
     const size_t K = rows->classes.count;
-    trial self = {views, rows, uc_alloc(rows->X.rows * K, sizeof(double)), seed, landmarks, rejected};
+    trial self = {.views = views, .rows = rows, .seed = seed, .landmarks = landmarks, .rejected = rejected};
+    uc_status status = UC_OK;
+    bool by_relevance = false;
+    self.Y = uc_alloc(rows->X.rows * K, sizeof *self.Y);
     if (!self.Y)
         return UC_ERR_NOMEM;
+    for (size_t i = 0; i < views->count; i++)
+        by_relevance = by_relevance || (views->tried[i].scale == UC_SCALE_RELEVANCE && !rejected[i]);
+    if (by_relevance)
+        status = uc_relevance_learn(&self.relevance, rows, context);
     uc_ridge_label_targets(self.Y, rows->y, rows->X.rows, K);
-    const uc_status status = uc_run_concurrently(context, views->count, try_view, &self);
+    if (status == UC_OK)
+        status = uc_run_concurrently(context, views->count, try_view, &self);
+    uc_preprocessing_free(&self.relevance.steps);
     uc_free(self.Y);
     return status;
 }
@@ -381,7 +424,10 @@ static void keep_best(uc_views *out, uc_train_settings *train, bool sparse, cons
     out->best = best_view(out, !wish->decomposes);
     for (size_t i = 0; i < out->count; i++)
         settle_map(&out->tried[i].map, train, sparse, wish, budget);
-    train->scale = (int)out->tried[out->best].scale;
+    train->relevance = out->tried[out->best].scale == UC_SCALE_RELEVANCE;
+    train->scale = UC_SCALE_NONE;
+    if (!train->relevance)
+        train->scale = (int)out->tried[out->best].scale;
     train->normalize_input |= out->tried[out->best].unit_rows;
     if (train->map.map == UC_MAP_AUTO)
         train->map = out->tried[out->best].map;
@@ -429,11 +475,12 @@ uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_datas
     uc_status status = uc_share_of(&share, context, data->X.rows);
     const row_budget budget = make_budget(data, wish, share, context);
     if (status == UC_OK)
-        status = uc_dataset_sample(&rows, data, sparse ? SPARSE_SAMPLE : SAMPLE, train->seed, context);
+        status =
+            uc_dataset_sample(&rows, data, sparse ? SPARSE_SAMPLE : UC_VIEW_SAMPLE, train->seed, context);
     if (status == UC_OK)
         status = drop_unlabelled(&rows);
     if (status == UC_OK)
-        status = list_views(&views, train, &rows, wish->effort);
+        status = list_views(&views, train, &rows, wish, &alone);
     if (status == UC_OK)
         status = judge_views(&views, &rows, train->seed, &alone);
     if (status == UC_OK)
@@ -469,10 +516,11 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
     if (learner == &uc_learner_auto) {
         wish.effort = (uc_effort)((const uc_auto_settings *)settings)->effort;
         wish.landmarks = landmarks_of_model[wish.effort];
-        wish.decomposes = true;
+        wish.decomposes = wish.relevance = true;
     }
     status = uc_view_choose(out, &decided, data, &wish, context);
     train->scale = decided.scale;
+    train->relevance = decided.relevance;
     train->normalize_input = decided.normalize_input;
     train->map = decided.map;
     return status;
@@ -481,7 +529,9 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
 /* The options that a view stands for, as a user would give them. */
 static json_t *view_options(const uc_view *view)
 {
-    static const char *const scalings[] = {"none", "range", "standard", "maxabs", "numbers"};
+    static const char *const scalings[] = {
+        [UC_SCALE_NONE] = "none",     [UC_SCALE_RANGE] = "range",     [UC_SCALE_STANDARD] = "standard",
+        [UC_SCALE_MAXABS] = "maxabs", [UC_SCALE_NUMBERS] = "numbers", [UC_SCALE_RELEVANCE] = "relevance"};
     const bool linear = view->map.kernel == UC_KERNEL_LINEAR, mapped = view->map.map != UC_MAP_NONE;
     json_t *options = json_pack("{s:s, s:b, s:s}", "scale", scalings[view->scale], "normalize-input",
                                 (int)view->unit_rows, "map", mapped ? "random" : "none");

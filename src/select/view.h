@@ -12,9 +12,11 @@ typedef struct uc_view_wish {
     uc_effort effort;
     size_t landmarks; /* of the map, at most */
     bool decomposes;  /* the learner decomposes its columns: many sparse ones need a map, too */
+    bool relevance;   /* columns may be weighed by what they tell about the labels */
 } uc_view_wish;
 
-/* The best view becomes train->scale and train->map, as far as these are `auto`. */
+/* The best view becomes train->scale and train->map, as far as these are `auto`; train->relevance says
+ * whether it weighs columns by relevance. */
 uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_dataset *data,
                          const uc_view_wish *wish, const uc_context *context);
 

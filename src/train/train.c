@@ -401,6 +401,8 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
     if (status != UC_OK)
         return status;
     status = uc_write_settings(model, learner, settings, fit->train);
+    if (status == UC_OK && fit->train->relevance) /* which no option asks for */
+        status = uc_json_set(model->settings, "scale", json_string("relevance"));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->rows));
     if (status == UC_OK)
@@ -416,24 +418,44 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
     return UC_OK;
 }
 
+/* From the rows that the view was chosen by, which all processes have. */
+static uc_status learn_relevance(uc_relevance *out, const uc_train_settings *train, const uc_dataset *data,
+                                 const uc_context *context)
+{
+    uc_dataset rows = {0};
+    if (!train->relevance)
+        return UC_OK;
+    uc_status status = uc_dataset_sample(&rows, data, UC_VIEW_SAMPLE, train->seed, context);
+    if (status == UC_OK)
+        status = uc_relevance_learn(out, &rows, context);
+    uc_dataset_free(&rows);
+    return status;
+}
+
 /* `data` may be prepared in place; `features` is what it has before. */
 static uc_status train_in_place(uc_model **out, const uc_learner *learner, const void *settings,
                                 const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
     const size_t features = data->X.cols;
-    const uc_preprocessing_settings wanted = {(uc_scaling)train->scale,
+    uc_relevance relevance = {0};
+    const uc_preprocessing_settings wanted = {train->relevance ? UC_SCALE_RELEVANCE
+                                                               : (uc_scaling)train->scale,
                                               train->normalize_input,
                                               &train->map,
                                               train->normalize,
                                               train->seed,
-                                              data->weights};
+                                              data->weights,
+                                              &relevance.steps};
     uc_share share;
     uc_model *model = NULL;
     uc_preprocessing preprocessing = {0};
     double training_error = 0.0;
     uc_status status = uc_share_of(&share, context, data->X.rows);
     if (status == UC_OK)
+        status = learn_relevance(&relevance, train, data, context);
+    if (status == UC_OK)
         status = uc_preprocessing_fit(&preprocessing, &data->X, &wanted, context);
+    uc_preprocessing_free(&relevance.steps);
     if (status == UC_OK)
         status = uc_model_create(&model, &data->classes, features, data->X.cols, learner->name);
     if (status != UC_OK) {
@@ -483,7 +505,8 @@ static uc_status check_settings(const uc_learner *learner, const void *own, cons
  * each of which all threads are stopped: two threads were hardly faster than one. */
 static bool needs_copy(const uc_train_settings *train, const uc_dataset *data)
 {
-    const bool changes = train->scale != UC_SCALE_NONE || train->normalize || train->normalize_input;
+    const bool changes =
+        train->scale != UC_SCALE_NONE || train->relevance || train->normalize || train->normalize_input;
     const bool replaces = train->map.map != UC_MAP_NONE;
     return (changes && (!train->overwrite || uc_mapping_is_file(data->mapping))) ||
            (replaces && (!train->overwrite || data->mapping));

@@ -196,8 +196,8 @@ static void rows_become_what_the_types_say(void **state)
     uc_dataset_free(&data);
 }
 
-/* log((1 + rows) / (1 + rows with the word)) + 1, times 1 + log(count), of words that two rows have; numbers are
- * standardised. */
+/* log((1 + rows) / (1 + rows with the word)) + 1, times 1 + log(count), of words that two rows have; numbers
+ * are standardised. */
 static void texts_are_log_counts_times_idf(void **state)
 {
     (void)state;
@@ -220,7 +220,8 @@ static void texts_are_log_counts_times_idf(void **state)
     uc_dataset_free(&data);
 }
 
-/* A number of 0 and a Monday are values like others; what a model reads later is centred by its training rows. */
+/* A number of 0 and a Monday are values like others; what a model reads later is centred by its training
+ * rows. */
 static void zeros_of_sparse_rows_are_centred(void **state)
 {
     (void)state;

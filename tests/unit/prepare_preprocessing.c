@@ -497,6 +497,85 @@ static void every_allocation_of_a_copy_may_fail(void **state)
     }
 }
 
+/* ---- relevance ---- */
+
+/* Column 0 is the class but for a third of the rows, 1 skewed and of no meaning, 2 the class as 0 and 1 for
+ * most rows, 3 constant, 4 has both ends in one class. */
+static uc_dataset labelled_columns(void)
+{
+    uc_rng rng = uc_rng_make(3, 0);
+    uc_dataset data = {0};
+    assert_ok(uc_matrix_create_dense(&data.X, 1200, 5));
+    data.y = uc_alloc(1200, sizeof *data.y);
+    assert_non_null(data.y);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t index;
+        assert_ok(uc_names_add(&index, &data.classes, k ? "b" : "a", 1));
+    }
+    for (size_t i = 0; i < 1200; i++) {
+        float *row = data.X.values + i * data.X.stride;
+        data.y[i] = (uint32_t)uc_rng_below(&rng, 2);
+        const double y = uc_rng_below(&rng, 3) ? data.y[i] : 1 - data.y[i];
+        row[0] = (float)(500.0 + 20.0 * y + uc_rng_normal(&rng));
+        row[1] = (float)exp(2.0 * uc_rng_normal(&rng));
+        row[2] = uc_rng_below(&rng, 5) ? (float)data.y[i] : 0.0f;
+        row[3] = 4.5f;
+        row[4] = (float)(data.y[i] ? 2.0 * uc_rng_normal(&rng) : 0.5 * uc_rng_normal(&rng));
+    }
+    return data;
+}
+
+static void columns_are_weighed_by_what_they_tell(void **state)
+{
+    (void)state;
+    uc_dataset data = labelled_columns();
+    uc_relevance found;
+    assert_ok(uc_relevance_learn(&found, &data, NULL));
+    const double *factor = found.steps.factor, *bend = found.steps.bend;
+    assert_true(factor[2] == 1.0); /* the most relevant, of 0 and 1 alone */
+    assert_true(factor[0] > 0.0 && factor[4] > 0.0);
+    assert_true(factor[3] == 0.0);
+    assert_true(bend[1] > 0.0 && bend[0] == 0.0 && bend[2] == 0.0 && bend[4] == 0.0);
+    double deviation = 0.0; /* of the first column, which was standardised before it was weighed */
+    for (size_t i = 0; i < 1200; i++)
+        deviation += pow((double)data.X.values[i * data.X.stride] - found.steps.shift[0], 2.0) / 1200.0;
+    const double weight = factor[0] * sqrt(deviation);
+    assert_true(weight > 0.2 && weight < 0.9); /* chi 133 of 600 or so: sqrt(.22) */
+    assert_true(factor[1] * 1.5 < weight / 3.0);
+    assert_int_equal(found.kept, factor[1] > 0.0 ? 4 : 3);
+
+    uc_preprocessing steps = {0}, copy = {0};
+    const uc_preprocessing_settings wanted = {.scaling = UC_SCALE_RELEVANCE, .relevance = &found.steps};
+    uc_matrix X = {0};
+    assert_ok(uc_matrix_subset(&X, &data.X, NULL, 0, NULL));
+    assert_ok(uc_preprocessing_fit(&steps, &X, &wanted, NULL));
+    assert_ok(uc_preprocessing_copy(&copy, &steps));
+    float work[64] __attribute__((aligned(64)));
+    for (size_t i = 0; i < 1200; i += 97) {
+        const uc_row row = uc_preprocessing_row(&copy, uc_matrix_row(&data.X, i), work);
+        const double v = data.X.values[i * data.X.stride + 1];
+        assert_memory_equal(row.values, X.values + i * X.stride, 5 * sizeof(float));
+        assert_true(fabs((double)row.values[1] - asinh((v - found.steps.shift[1]) * bend[1]) * factor[1]) <
+                    1e-5);
+    }
+    uc_preprocessing_free(&copy);
+    uc_preprocessing_free(&steps);
+    uc_preprocessing_free(&found.steps);
+    uc_matrix_free(&X);
+    uc_dataset_free(&data);
+}
+
+static void every_allocation_of_relevance_may_fail(void **state)
+{
+    (void)state;
+    uc_dataset data = labelled_columns();
+    uc_relevance found;
+    uc_status status;
+    FOR_EACH_FAILING_ALLOCATION(status, uc_relevance_learn(&found, &data, NULL));
+    uc_preprocessing_free(&found.steps);
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +597,8 @@ int main(void)
         cmocka_unit_test(rows_are_played_as_single_rows_are_prepared),
         cmocka_unit_test(parts_of_a_matrix_are_played_too),
         cmocka_unit_test(every_allocation_of_a_copy_may_fail),
+        cmocka_unit_test(columns_are_weighed_by_what_they_tell),
+        cmocka_unit_test(every_allocation_of_relevance_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,10 @@ static const uc_option options[] = {
      .offset = offsetof(uc_auto_settings, effort),
      .standard = "normal",
      .choices = "fast|normal|thorough",
-     .help = "views of the columns that are tried, and landmarks: 4 and 500, 14 and 1,000, or 18 and 2,000; "
-             "thorough: logistic and csvm in place of ridge as well"},
+     .help =
+         "views of the columns that are tried, and landmarks: 4 and 500, 14 and 1,000, or 18 and 2,000 (5 "
+         "more of a table with columns of several types, unless fast); "
+         "thorough: logistic and csvm in place of ridge as well"},
     UC_CLASS_WEIGHT_OPTION(uc_auto_settings),
     {.name = NULL},
 };
