@@ -104,8 +104,46 @@ static void print_error(FILE *text, const uc_values *found, bool online)
                 100 * rate, 100 * uc_values_number(found, "noise_rate_deviation"));
 }
 
-static void print_model(const app_call *call, const uc_model_summary *summary, const char *positive,
-                        size_t examples, double seconds)
+/* "columns: 6 numbers, 4 categories, 1 date; not used: ticket_id (id)" */
+static void print_columns(FILE *text, const uc_table *table)
+{
+    static const struct {
+        uc_column_type type;
+        const char *one, *many;
+    } kinds[] = {{UC_COLUMN_NUMBER, "number", "numbers"},
+                 {UC_COLUMN_BOOLEAN, "boolean", "booleans"},
+                 {UC_COLUMN_CATEGORY, "category", "categories"},
+                 {UC_COLUMN_DATE, "date", "dates"},
+                 {UC_COLUMN_TEXT, "text", "texts"}};
+    const char *before = "columns: ";
+    uc_column column;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < uc_table_column_count(table); i++) {
+            uc_table_column_at(&column, table, i);
+            count += column.type == kinds[k].type;
+        }
+        if (count == 0)
+            continue;
+        fprintf(text, "%s%zu %s", before, count, count == 1 ? kinds[k].one : kinds[k].many);
+        before = ", ";
+    }
+    before = "; not used: ";
+    for (size_t i = 0; i < uc_table_column_count(table); i++) {
+        char name[41];
+        uc_table_column_at(&column, table, i);
+        if (column.type != UC_COLUMN_ID && column.type != UC_COLUMN_DROP)
+            continue;
+        uc_printable(name, sizeof name, column.name);
+        fprintf(text, "%s%s (%s)", before, name,
+                column.why && column.type == UC_COLUMN_DROP ? column.why : uc_column_type_name(column.type));
+        before = ", ";
+    }
+    fputs(" (unconfuse inspect DATA: why)\n", text);
+}
+
+static void print_model(const app_call *call, const uc_model_summary *summary, const uc_table *table,
+                        const char *positive, size_t examples, double seconds)
 {
     const train_args *args = call->args;
     FILE *text = app_summary(call, args->output);
@@ -113,6 +151,8 @@ static void print_model(const app_call *call, const uc_model_summary *summary, c
         return;
     fprintf(text, "%s: %zu examples, %zu features, %zu classes, %.3f s\n", summary->learner, examples,
             summary->features, summary->classes->count, seconds);
+    if (table && !uc_table_is_plain(table))
+        print_columns(text, table);
     if (!isnan(uc_values_number(&summary->found, "training_error")))
         print_error(text, &summary->found, uc_learner_is_online(uc_learner_at(call->member)));
     cli_print_auto(text, &summary->found, call->word_count > 0 ? call->words[0] : "DATA", args->output);
@@ -138,7 +178,8 @@ static json_t *describe_model(const train_args *args, const uc_model_summary *su
     return result;
 }
 
-static uc_status tell(app_call *call, const uc_model *model, size_t examples, double seconds)
+static uc_status tell(app_call *call, const uc_model *model, const uc_table *table, size_t examples,
+                      double seconds)
 {
     uc_model_summary summary;
     const uc_status status = uc_model_summarize(&summary, model);
@@ -146,7 +187,7 @@ static uc_status tell(app_call *call, const uc_model *model, size_t examples, do
         return status;
     for (size_t i = 0; summary.map.eigenvalues && i < summary.map.dimension; i++)
         app_detail(call, "eigenvalue %zu: %.6g", i + 1, summary.map.eigenvalues[i]);
-    print_model(call, &summary, uc_model_positive(model), examples, seconds);
+    print_model(call, &summary, table, uc_model_positive(model), examples, seconds);
     if (app_given(call, "wrong-at-most") && !uc_values_find(&summary.found, "clean_error"))
         app_warn("--wrong-at-most has no effect: %s does not estimate its error on true classes; -v K does",
                  summary.learner);
@@ -177,7 +218,7 @@ static uc_status train(app_call *call, uc_dataset *data, uc_train_settings *sett
         goto cleanup;
     if ((status = app_finish_files(true)) != UC_OK)
         goto cleanup;
-    status = tell(call, model, (size_t)examples, seconds);
+    status = tell(call, model, data->table, (size_t)examples, seconds);
 
 cleanup:
     uc_model_free(model);

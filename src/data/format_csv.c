@@ -52,10 +52,10 @@ static void read_name(uc_text_block *block, const uc_reader *reader, const uc_la
         if ((unsigned char)name->begin[i] < ' ' && uc_text_blame_control(block, name->begin))
             return;
     const bool is_label = column == self->label;
-    if (name->length == 0)
-        uc_text_blame(block,
-                      is_label ? "no label: leave the row out, or write ? for a learner that takes such rows"
-                               : "no bag");
+    if (name->length == 0 && is_label)
+        uc_layout_blame_label(block, self, &reader->settings);
+    else if (name->length == 0)
+        uc_text_blame(block, "no bag");
     else if (is_label)
         uc_text_class(block, reader, name->begin, name->length);
     else

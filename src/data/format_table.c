@@ -351,14 +351,15 @@ static bool cut_row(workspace *work, uc_text_block *block, const uc_layout *layo
     return false;
 }
 
-static void read_name(uc_text_block *block, const uc_reader *reader, const uc_field *field, bool is_label)
+static void read_name(uc_text_block *block, const uc_reader *reader, const uc_layout *layout,
+                      const uc_field *field, bool is_label)
 {
     if (field->length == 0 && is_label && reader->table->learned && reader->settings.table)
         block->y[block->rows] = UC_NONE; /* a row to predict */
+    else if (field->length == 0 && is_label)
+        uc_layout_blame_label(block, layout, &reader->settings);
     else if (field->length == 0)
-        uc_text_blame(block,
-                      is_label ? "no label: leave the row out, or write ? for a learner that takes such rows"
-                               : "no bag");
+        uc_text_blame(block, "no bag");
     else if (is_label)
         uc_text_class(block, reader, field->begin, field->length);
     else
@@ -391,9 +392,9 @@ static void read_row(workspace *work, uc_text_block *block, const uc_reader *rea
     if (reader->sparse)
         block->ends[block->rows] = block->pair_base + block->pairs;
     if (block->status == UC_OK && layout->label != UC_NO_COLUMN)
-        read_name(block, reader, &work->fields[layout->label], true);
+        read_name(block, reader, layout, &work->fields[layout->label], true);
     if (block->status == UC_OK && layout->bag != UC_NO_COLUMN)
-        read_name(block, reader, &work->fields[layout->bag], false);
+        read_name(block, reader, layout, &work->fields[layout->bag], false);
     if (block->status == UC_OK && layout->weight != UC_NO_COLUMN)
         read_weight(block, &work->fields[layout->weight]);
     for (size_t c = 0; c < layout->columns && block->ids; c++)

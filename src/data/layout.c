@@ -126,19 +126,21 @@ static size_t last_column(const uc_reader *reader, const uc_layout *self, const 
     return last;
 }
 
+static const char *const usual_names[] = {"label", "class", "target", "y"};
+#define USUAL (sizeof usual_names / sizeof *usual_names)
+
 /* Unless one is named: a column with one of the usual names, else the last; none when all columns are
  * features. */
 static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout *self, const cut_copy *first,
                           const cut_copy *second)
 {
     const uc_field *fields = first->fields;
-    static const char *const names[] = {"label", "class", "target", "y"};
     const size_t others = (size_t)(self->bag != UC_NO_COLUMN) + (size_t)(self->weight != UC_NO_COLUMN);
-    for (size_t n = 0; n < 4; n++) {
+    for (size_t n = 0; n < USUAL; n++) {
         if (n == 3 && reader->settings.expected_cols == self->columns - others)
             return UC_NO_COLUMN; /* before `y`, which may well be a feature */
         for (size_t i = 0; i < self->columns; i++)
-            if (uc_layout_is_feature(self, i) && is_called(&fields[i], names[n])) {
+            if (uc_layout_is_feature(self, i) && is_called(&fields[i], usual_names[n])) {
                 *header = *header || n < 3; /* `y` may well be a label: yes or no */
                 return i;
             }
@@ -301,6 +303,21 @@ static uc_status cut_line(uc_field *fields, size_t *count, char delimiter, const
         if (*p == '\n')
             return UC_OK;
     }
+}
+
+void uc_layout_blame_label(uc_text_block *block, const uc_layout *self, const uc_read_settings *settings)
+{
+    static const char advice[] = "leave the row out, or write ? for a learner that takes such rows";
+    char name[UC_QUOTE_SIZE];
+    bool usual = false;
+    for (size_t n = 0; n < USUAL && self->names && self->label != UC_NO_COLUMN; n++)
+        usual = usual || strcasecmp(self->names[self->label], usual_names[n]) == 0;
+    if (settings->label || settings->table || !self->names || self->label == UC_NO_COLUMN || usual)
+        uc_text_blame(block, "no label: %s", advice);
+    else
+        uc_text_blame(block,
+                      "no label in column '%s', taken for the labels as the last one: name another, or %s",
+                      uc_quote(name, self->names[self->label], strlen(self->names[self->label])), advice);
 }
 
 char uc_separator_of(const uc_read_settings *settings)

@@ -19,6 +19,8 @@ typedef struct uc_layout {
     bool *present; /* columns that the first lines have */
 } uc_layout;
 
+/* The row at hand has no label: the complaint, with the column's name where nobody has named it. */
+void uc_layout_blame_label(uc_text_block *block, const uc_layout *self, const uc_read_settings *settings);
 /* Frees a layout and what it has; for uc_text_set_layout. */
 void uc_layout_free(void *layout);
 bool uc_layout_is_feature(const uc_layout *self, size_t column);

@@ -354,7 +354,9 @@ static uc_status choose_storage(uc_reader *self)
     return uc_matrix_densify(X);
 }
 
-#define FEW_ROWS 20 /* in which every label may well be another */
+#define FEW_ROWS 20     /* in which every label may well be another */
+#define MANY_NUMBERS 20 /* that are no whole ones look like measurements */
+#define ROWS_PER_NUMBER 10
 
 static bool is_fraction(const char *text)
 {
@@ -362,17 +364,31 @@ static bool is_fraction(const char *text)
     return uc_parse_real(&value, text, strlen(text)) && value != (double)(int64_t)value;
 }
 
-/* A column that was taken for the labels because it is the last, and is none. */
+/* A column that was taken for the labels because it is the last, and is none. One that was named is believed,
+ * but measurements are no classes. */
 static uc_status check_labels(const uc_reader *self)
 {
     const size_t rows = self->rows.X.rows, classes = self->classes.count;
     size_t fractions = 0;
     const bool csv = self->format == &uc_format_csv || is_table(self);
-    if (!csv || !self->rows.y || rows < FEW_ROWS || self->settings.label || 2 * classes <= rows)
+    const bool many = classes >= MANY_NUMBERS && ROWS_PER_NUMBER * classes > rows;
+    if (!csv || !self->rows.y || rows < FEW_ROWS || (!many && 2 * classes <= rows))
         return UC_OK;
     for (size_t k = 0; k < classes; k++)
         fractions += is_fraction(self->classes.text[k]);
-    if (2 * fractions > classes)
+    const bool continuous = 2 * fractions > classes;
+    if (self->settings.label) {
+        if (continuous)
+            uc_warn(
+                &self->context,
+                "%s: the labels, column '%s', have %zu different numbers in %zu rows, which look like "
+                "measurements: every number becomes a class of its own; is another column meant by {label}?",
+                uc_input_name(self->input), self->settings.label, classes, rows);
+        return UC_OK;
+    }
+    if (!continuous && 2 * classes <= rows)
+        return UC_OK;
+    if (continuous)
         return uc_fail(
             UC_ERR_FORMAT,
             "%s: column %zu, taken for the labels, has %zu different numbers in %zu rows and looks "

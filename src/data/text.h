@@ -31,7 +31,7 @@ typedef struct uc_text_block {
     size_t rows, pairs;
     size_t cols; /* largest column + 1 */
     uc_status status;
-    char sentence[160]; /* about the line to blame */
+    char sentence[200]; /* about the line to blame */
     uc_new_name *names;
     size_t name_room, name_count;
     bool not_numbers; /* the failure is a feature that is not a number */

@@ -664,3 +664,32 @@ def test_numbers_and_dates_of_sparse_rows_are_centred(unconfuse):
 def test_texts_that_differ_in_a_number_only_are_ids(unconfuse, values, kind):
     found = types(unconfuse, "name,x,label\n" + "".join(f"{name},{i * i % 91},{'ab'[i % 2]}\n" for i, name in enumerate(values)))
     assert found["name"] == kind
+
+
+def test_measurements_as_labels_get_a_warning(unconfuse):
+    rows = [f"{i % 13},{'uv'[i % 2]},{(i * i % 97) / 8 + 0.01}\n" for i in range(300)]
+    unconfuse.write("m.csv", "x,place,firmness\n" + "".join(rows))
+    refused = unconfuse.fails(1, "train", "pa", "m.csv", "-o", "m.uc")
+    assert "column 3, taken for the labels, has 49 different numbers in 300 rows and looks continuous" in refused
+    told = unconfuse.ok("train", "pa", "m.csv", "--label", "firmness", "-o", "m.uc")
+    assert "the labels, column 'firmness', have 49 different numbers in 300 rows, which look like measurements" in told.err
+    grades = [f"{i % 13},{'uv'[i % 2]},{(i % 5) / 2}\n" for i in range(300)]
+    unconfuse.write("g.csv", "x,place,grade\n" + "".join(grades))
+    assert unconfuse.ok("train", "pa", "g.csv", "-o", "g.uc").err == ""
+
+
+def test_a_missing_label_names_a_column_that_was_taken_for_the_labels(unconfuse):
+    unconfuse.write("a.csv", "x,place,a1,a2\n" + "".join(f"{i},{'uv'[i % 2]},{'pq'[i % 2]},{'pq'[i % 2] if i != 3 else ''}\n" for i in range(30)))
+    sentence = unconfuse.fails(1, "train", "pa", "a.csv", "-o", "m.uc")
+    assert sentence == "a.csv:5: no label in column 'a2', taken for the labels as the last one: name another, or leave the row " \
+                       "out, or write ? for a learner that takes such rows"
+    assert unconfuse.fails(1, "train", "pa", "a.csv", "--label", "a2", "-o", "m.uc").startswith("a.csv:5: no label: leave")
+
+
+def test_training_says_what_the_columns_are(unconfuse):
+    lines = [f"c{i},{i * i % 97},{i * 7 % 31},{'uv'[i % 2]},same,{2020 + i % 4}-03-17,{'ab'[i % 2]}\n" for i in range(60)]
+    unconfuse.write("t.csv", "ticket_id,x,y2,place,constant,when,outcome\n" + "".join(lines))
+    told = unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc").out.splitlines()
+    assert told[1] == "columns: 2 numbers, 1 category, 1 date; not used: ticket_id (id), constant (constant) (unconfuse inspect DATA: why)"
+    unconfuse.write("n.csv", "x,y2,outcome\n" + "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(60)))
+    assert "columns:" not in unconfuse.ok("train", "pa", "n.csv", "-o", "m.uc").out
