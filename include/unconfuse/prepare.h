@@ -31,7 +31,7 @@ typedef struct uc_preprocessing {
     uc_table *table;                /* how a table became these columns; NULL: they are no table's */
     size_t cols;                    /* columns of the data it was learned from */
     double *shift, *factor;         /* NULL: no scaling (shift also NULL for maxabs) */
-    double *bend;                   /* of UC_SCALE_RELEVANCE; NULL: no column is bent */
+    double *bend;                   /* of UC_SCALE_RELEVANCE and dense rows; NULL: no column is bent */
     bool root;                      /* every value v to sign(v) sqrt|v|, after the scaling */
     bool normalize_input;           /* rows to unit length before the map; a zero row stays zero */
     uc_map *map;                    /* NULL: none */
@@ -64,11 +64,11 @@ uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X,
 uc_status uc_scale_sums_finish(uc_preprocessing *out, uc_scale_sums *sums, uc_scaling scaling, size_t cols);
 void uc_scale_sums_free(uc_scale_sums *sums);
 
-/* Scaling by relevance, from dense rows that all have labels. */
+/* Scaling by relevance, from rows that all have labels: dense, or sparse ones of a table with texts. */
 typedef struct uc_relevance {
     uc_preprocessing steps; /* scaling alone; ended by uc_preprocessing_free */
     bool clear;             /* some column clearly tells something; else none is weighed */
-    size_t kept;            /* columns of a factor above 0 */
+    size_t kept;            /* columns of a factor above 0, if so */
     double distance2;       /* the mean squared distance of two rows, scaled */
 } uc_relevance;
 uc_status uc_relevance_learn(uc_relevance *out, const uc_dataset *rows, const uc_context *context);

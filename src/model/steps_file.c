@@ -88,11 +88,12 @@ uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t 
     if (status == UC_OK)
         status = uc_container_reals(&out->factor, file, "factor", features);
     const bool needs_factor = scaling != UC_SCALE_NONE;
-    const bool needs_bend = scaling == UC_SCALE_RELEVANCE;
-    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD ||
-                             scaling == UC_SCALE_NUMBERS || needs_bend;
     if (status == UC_OK)
         status = uc_container_reals(&out->bend, file, "bend", features);
+    const bool needs_bend = scaling == UC_SCALE_RELEVANCE;
+    const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD ||
+                             scaling == UC_SCALE_NUMBERS ||
+                             (needs_bend && out->shift); /* sparse rows do not */
     if (status == UC_OK)
         status = uc_map_read(&out->map, file);
     if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL) ||

@@ -14,6 +14,10 @@
  *                 skewness beyond SKEWED only
  *   scaled value  standardised, but for columns of 0 and 1 alone, then times sqrt(r_j / max_k r_k)
  *
+ * The numbers of sparse rows of a table with texts have been standardised by its encoder, and cannot be
+ * shifted: they are bent around their mean. A word has two bins, with and without it, and there are thousands
+ * of words: LEAST is WORD_LEAST and CLEAR is WORD_CLEAR for them.
+ *
  * Wrong labels shrink all r_j alike, unless they depend on the row. Where no chi_j is beyond d_j + CLEAR s_j,
  * which the largest of hundreds hardly is by chance, all columns weigh 1.
  */
@@ -22,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/encode.h"
 #include "linalg/linalg.h"
 #include "parallel/parallel.h"
 #include "prepare/preprocessing.h"
@@ -29,6 +34,8 @@
 #define BINS ((size_t)8)
 #define SKEWED 1.5
 #define LEAST 1.0
+#define WORD_LEAST 5.0
+#define WORD_CLEAR 14.0
 #define CLEAR 5.0
 
 typedef struct column_job {
@@ -36,6 +43,7 @@ typedef struct column_job {
     const uc_dataset *rows;
     double *relevance, *deviation;
     double *beyond; /* (chi - d) / s */
+    size_t words;   /* the first one; all columns if there is none */
 } column_job;
 
 /* What is known of a column's distribution. */
@@ -131,15 +139,18 @@ static void scale_column(column_job *self, size_t j, const float *values, const 
         self->deviation[j] = deviation;
         return;
     }
-    out->shift[j] = found->mean;
+    double middle = out->shift ? found->median : 0.0;
+    if (out->shift)
+        out->shift[j] = found->mean;
     if (fabs(found->skewness) > SKEWED && found->apart > 0.0 && isfinite(1.0 / found->apart)) {
         double mean = 0.0, squares = 0.0;
-        out->shift[j] = found->median;
+        if (out->shift)
+            out->shift[j] = middle;
         out->bend[j] = 1.0 / found->apart;
         for (size_t i = 0; i < n; i++)
-            mean += asinh(((double)values[i] - found->median) * out->bend[j]) / (double)n;
+            mean += asinh(((double)values[i] - middle) * out->bend[j]) / (double)n;
         for (size_t i = 0; i < n; i++)
-            squares += pow(asinh(((double)values[i] - found->median) * out->bend[j]) - mean, 2.0) / (double)n;
+            squares += pow(asinh(((double)values[i] - middle) * out->bend[j]) - mean, 2.0) / (double)n;
         deviation = sqrt(squares);
     }
     out->factor[j] = 0.0;
@@ -158,8 +169,10 @@ static uc_status learn_column(size_t j, void *user)
     shape found;
     const uc_status status = values && table ? UC_OK : UC_ERR_NOMEM;
     if (status == UC_OK) {
-        for (size_t i = 0; i < n; i++)
-            values[i] = X->values[i * X->stride + j];
+        for (size_t i = 0; i < n; i++) {
+            const float *cell = uc_matrix_cell(X, i, j);
+            values[i] = cell ? *cell : 0.0f;
+        }
         memcpy(sorted, values, n * sizeof *values);
         qsort(sorted, n, sizeof *sorted, compare_floats);
         const size_t count = find_edges(edges, sorted, n);
@@ -170,6 +183,48 @@ static uc_status learn_column(size_t j, void *user)
     uc_free(table);
     uc_free(values);
     return status;
+}
+
+/* Sets relevance and deviation of every word, from the entries of all rows. */
+static uc_status learn_words(column_job *self)
+{
+    const uc_dataset *rows = self->rows;
+    const size_t n = rows->X.rows, K = rows->classes.count, first = self->words, cols = rows->X.cols;
+    double *with = uc_alloc((cols - first + 1) * (K + 2), sizeof *with), total = 0.0;
+    if (!with)
+        return UC_ERR_NOMEM;
+    double *sums = with + (cols - first) * K, *squares = sums + (cols - first),
+           *of_class = squares + (cols - first);
+    for (size_t i = 0; i < n; i++) {
+        const uc_row row = uc_matrix_row(&rows->X, i);
+        const double weight = rows->weights ? rows->weights[i] : 1.0;
+        of_class[rows->y[i]] += weight;
+        total += weight;
+        for (size_t e = row.count; e > 0 && row.columns[e - 1] >= first; e--) {
+            const size_t word = row.columns[e - 1] - first;
+            with[word * K + rows->y[i]] += weight;
+            sums[word] += (double)row.values[e - 1];
+            squares[word] += (double)row.values[e - 1] * (double)row.values[e - 1];
+        }
+    }
+    const double freedom = (double)K - 1.0, spread = sqrt(2.0 * freedom);
+    for (size_t word = 0; word < cols - first; word++) {
+        double chi = 0.0, rows_with = 0.0;
+        for (size_t k = 0; k < K; k++)
+            rows_with += with[word * K + k];
+        for (size_t k = 0; k < K && rows_with < total; k++) { /* both bins at once */
+            const double expected = rows_with * of_class[k] / total;
+            if (expected > 0.0)
+                chi += pow(with[word * K + k] - expected, 2.0) / (expected * (1.0 - rows_with / total));
+        }
+        const double over = chi * ((double)n / total) - freedom, mean = sums[word] / (double)n;
+        self->beyond[first + word] = over / spread - (WORD_CLEAR - CLEAR);
+        self->relevance[first + word] = fmax(over - WORD_LEAST * spread, 0.0);
+        self->deviation[first + word] = sqrt(fmax(squares[word] / (double)n - mean * mean, 0.0));
+        self->out->factor[first + word] = 1.0;
+    }
+    uc_free(with);
+    return UC_OK;
 }
 
 /* The factors times the root of relevance. */
@@ -185,7 +240,7 @@ static void weigh_columns(uc_relevance *out, const column_job *job)
     for (size_t j = 0; j < steps->cols; j++) {
         if (out->clear)
             steps->factor[j] *= sqrt(job->relevance[j] / most);
-        out->kept += steps->factor[j] > 0.0;
+        out->kept += out->clear && steps->factor[j] > 0.0;
         out->distance2 += 2.0 * pow(steps->factor[j] * job->deviation[j], 2.0);
     }
 }
@@ -193,19 +248,24 @@ static void weigh_columns(uc_relevance *out, const column_job *job)
 uc_status uc_relevance_learn(uc_relevance *out, const uc_dataset *rows, const uc_context *context)
 {
     const size_t cols = rows->X.cols;
-    assert(!uc_matrix_is_sparse(&rows->X) && rows->y);
+    const bool sparse = uc_matrix_is_sparse(&rows->X);
+    assert(rows->y && (!sparse || rows->table));
     *out = (uc_relevance){.steps = {.scaling = UC_SCALE_RELEVANCE, .cols = cols}};
-    column_job job = {.out = &out->steps, .rows = rows};
+    column_job job = {.out = &out->steps, .rows = rows, .words = sparse ? rows->table->text_first : cols};
     uc_preprocessing *steps = &out->steps;
     job.relevance = uc_alloc(cols, sizeof *job.relevance);
     job.deviation = uc_alloc(cols, sizeof *job.deviation);
     job.beyond = uc_alloc(cols, sizeof *job.beyond);
-    steps->shift = uc_alloc(cols, sizeof *steps->shift);
+    if (!sparse)
+        steps->shift = uc_alloc(cols, sizeof *steps->shift);
     steps->factor = uc_alloc(cols, sizeof *steps->factor);
     steps->bend = uc_alloc(cols, sizeof *steps->bend);
     uc_status status = UC_ERR_NOMEM;
-    if (job.relevance && job.deviation && job.beyond && steps->shift && steps->factor && steps->bend)
-        status = uc_run_blocks(context, cols, learn_column, &job);
+    if (job.relevance && job.deviation && job.beyond && steps->factor && steps->bend &&
+        (sparse || steps->shift))
+        status = uc_run_blocks(context, job.words, learn_column, &job);
+    if (status == UC_OK && job.words < cols)
+        status = learn_words(&job);
     if (status == UC_OK)
         weigh_columns(out, &job);
     else

@@ -13,9 +13,9 @@
  * columns of categories makes the rarest ones the longest: there, numbers are standardised and categories
  * stay 0 and 1 in the views of columns as they are.
  *
- * In such a table of a few columns, auto tries them weighed by what they tell about the labels as well,
- * skewed ones bent (prepare/relevance.c). That has seen the labels, so each column that it keeps costs 1 / n
- * of the criterion.
+ * In such a table of a few columns besides words, auto tries them weighed by what they tell about the labels
+ * as well, skewed ones bent (prepare/relevance.c). That has seen the labels, so each column that it keeps
+ * costs 1 / n of the criterion.
  *
  * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
  * label is needed. Sparse rows are used directly, since standardising would fill them, as they are or of unit
@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/table.h"
 #include "learn/ridge/path.h"
 #include "learn/learner.h"
 #include "parallel/parallel.h"
@@ -163,6 +164,15 @@ static uc_status choose_scaled(uc_scaling *out, const uc_dataset *rows)
     return status;
 }
 
+/* Whether these are the rows of a table with columns of several types, few of them besides words. */
+static bool may_weigh(const uc_dataset *rows)
+{
+    if (!rows->table || uc_table_is_plain(rows->table))
+        return false;
+    return uc_matrix_is_sparse(&rows->X) ? rows->table->text_first <= MOST_RELEVANT
+                                         : rows->X.cols <= MOST_RELEVANT;
+}
+
 /* Columns by relevance. */
 static uc_status add_relevant(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                               const uc_context *context)
@@ -190,8 +200,11 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
     out->tried = uc_alloc(sizeof all_views / sizeof *all_views + RELEVANT, sizeof *out->tried);
     if (!out->tried)
         return UC_ERR_NOMEM;
-    if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X))
-        return add_sparse_views(out, train);
+    const bool weighs = wish->relevance && effort != UC_EFFORT_FAST && may_weigh(rows);
+    if (scale == UC_SCALE_AUTO && uc_matrix_is_sparse(X)) {
+        const uc_status added = add_sparse_views(out, train);
+        return added == UC_OK && weighs ? add_relevant(out, train, rows, context) : added;
+    }
     const recipe *list = effort == UC_EFFORT_FAST ? fast : all_views;
     const size_t count = effort == UC_EFFORT_FAST ? sizeof fast / sizeof *fast : all;
     if (scale != UC_SCALE_AUTO)
@@ -202,8 +215,7 @@ static uc_status list_views(uc_views *out, const uc_train_settings *train, const
         status = add_views(out, list, count, UC_SCALE_NONE, UC_SCALE_NONE, train, X);
     if (status == UC_OK)
         status = add_views(out, list, count, UC_SCALE_STANDARD, scaled, train, X);
-    const bool mixed = rows->table && !uc_table_is_plain(rows->table);
-    if (status == UC_OK && wish->relevance && effort != UC_EFFORT_FAST && mixed && X->cols <= MOST_RELEVANT)
+    if (status == UC_OK && weighs)
         status = add_relevant(out, train, rows, context);
     return status;
 }
@@ -385,7 +397,7 @@ static void settle_map(uc_map_settings *map, const uc_train_settings *train, boo
 {
     map->dimension = affordable(uc_min_size(budget->rows, wish->landmarks), budget);
     map->at_most = true;
-    if (sparse && budget->rows > MANY_ROWS && wish->decomposes) {
+    if (sparse && map->map == UC_MAP_NONE && budget->rows > MANY_ROWS && wish->decomposes) {
         map->map = UC_MAP_RANDOM;
         map->kernel = UC_KERNEL_LINEAR;
         map->dimension = affordable(MANY_LANDMARKS, budget);

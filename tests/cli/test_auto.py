@@ -133,6 +133,35 @@ def test_labels_that_nothing_tells_are_not_told_by_chance(unconfuse, tmp_path):
     assert {"numbers", "none"} <= tried and "relevance" not in tried
 
 
+def texts_table(path, count, wrong, rng, told=True):
+    """Words of the class among many others, a skewed amount, names and days that mean nothing."""
+    others = [f"w{k}" for k in range(60)]
+    with open(path, "w") as file:
+        file.write("name,day,amount,remark,outcome\n")
+        for _ in range(count):
+            outcome = rng.randrange(2)
+            own = [f"{'ab'[outcome]}{k}" for k in range(8)] if told else others
+            words = " ".join(rng.choice(own if rng.random() < 0.12 else others) for _ in range(rng.randrange(4, 14)))
+            amount = 2.7183 ** (1.5 * rng.gauss(0, 1) + told * outcome)
+            if rng.random() < wrong:
+                outcome = 1 - outcome
+            file.write(f"N{rng.randrange(30)} M{rng.randrange(40)},202{rng.randrange(4)}-0{rng.randrange(1, 10)}-"
+                       f"{rng.randrange(10, 28)},{amount:.3f},{words},{'xy'[outcome]}\n")
+
+
+def test_words_that_mean_nothing_count_for_little(unconfuse, tmp_path):
+    rng = random.Random(21)
+    texts_table(tmp_path / "noisy.csv", 1000, 0.3, rng)
+    texts_table(tmp_path / "test.csv", 1500, 0, rng)
+    assert unconfuse.json("train", "noisy.csv", "-o", "m.uc")["chosen"]["scale"] == "relevance"
+    unconfuse.ok("train", "auto", "--time", "fast", "noisy.csv", "-o", "n.uc")
+    ours, all_alike = (unconfuse.json("evaluate", model, "test.csv")["error"] for model in ("m.uc", "n.uc"))
+    assert ours < all_alike - 0.03
+    texts_table(tmp_path / "chance.csv", 1000, 0, rng, told=False)
+    tried = unconfuse.json("train", "chance.csv", "-o", "c.uc")["candidates"]
+    assert "relevance" not in {candidate.get("options", {}).get("scale") for candidate in tried}
+
+
 def test_a_column_of_0_and_1_does_not_take_away_the_rows_as_they_are(unconfuse, tmp_path):
     """Pixels, say, of which some are 0 or 1 only: a table with a header has the views that it has without one."""
     rng = random.Random(6)

@@ -542,6 +542,7 @@ static void columns_are_weighed_by_what_they_tell(void **state)
     const double weight = factor[0] * sqrt(deviation);
     assert_true(weight > 0.2 && weight < 0.9); /* chi 133 of 600 or so: sqrt(.22) */
     assert_true(factor[1] * 1.5 < weight / 3.0);
+    assert_true(found.clear);
     assert_int_equal(found.kept, factor[1] > 0.0 ? 4 : 3);
 
     uc_preprocessing steps = {0}, copy = {0};
