@@ -78,6 +78,7 @@ def test_words_are_those_of_scikit_learn():
     for i, found in enumerate(counts):
         table[i, list(found)] = list(found.values())
     expected = TfidfTransformer(norm=None, sublinear_tf=True, smooth_idf=True).fit_transform(table)
+    expected = expected[:, (table > 0).sum(axis=0) >= 2]  # what one row alone has is left out
     assert rows.shape == expected.shape
     for i in range(len(X)):
         assert np.allclose(np.sort(rows[i].data), np.sort(expected[i].data), rtol=1e-6)
