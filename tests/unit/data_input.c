@@ -133,8 +133,11 @@ static void what_is_no_data_file_is_refused(void **state)
 {
     (void)state;
     uc_dataset data = {0};
-    assert_error(read_memory(&data, "\x89PNG\r\n\x1a\n....", 12), UC_ERR_FORMAT,
+    assert_error(read_memory(&data, "\x89PNX\r\n\x1a\n....", 12), UC_ERR_FORMAT,
                  "data: neither LIBSVM nor CSV text, and not an NPY or UCD file");
+    assert_error(read_memory(&data, "\x89PNG\r\n\x1a\n....", 12), UC_ERR_FORMAT,
+                 "data: an image, where rows of features are expected: make features of images first, as a "
+                 "pretrained network does");
     assert_error(read_memory(&data, "\xff\xfe\x31\x00", 4), UC_ERR_FORMAT,
                  "data: text in UTF-16: convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does");
     assert_error(read_memory(&data, "a\0,\0", 4), UC_ERR_FORMAT,
