@@ -157,6 +157,40 @@ static void the_guard_stops_early_where_there_is_no_hope(void **state)
     free_example(&self);
 }
 
+/* So many rows that the guard counts labels, which allocates last of all: where it fails, so does the run. */
+static void a_guard_that_fails_believes_nothing(void **state)
+{
+    (void)state;
+    enum { MANY = 640, LAST = 4 };
+    static uint32_t y[MANY];
+    const uc_audit_settings settings = {.mode = UC_AUDIT_AUTO, .landmarks = 8, .axes = 4};
+    uc_annotations annotations = {0};
+    uc_audit_fit found = {0};
+    uc_matrix X;
+    uc_rng rng = uc_rng_make(9, 1);
+    assert_ok(uc_matrix_create_dense(&X, MANY, 2));
+    for (size_t i = 0; i < MANY; i++) {
+        y[i] = (uint32_t)(i % 7 == 0 ? (i + 1) % K : i % K);
+        for (size_t j = 0; j < 2; j++)
+            X.values[i * X.stride + j] = (float)(4.0 * (double)(i % K == j) + 0.5 * uc_rng_normal(&rng));
+    }
+    assert_ok(uc_annotations_of_labels(&annotations, y, MANY, K, NULL));
+    const uc_labelled labelled = {.annotations = &annotations};
+    uc_alloc_fail_after(-1);
+    assert_ok(uc_audit_guard(&found, &X, &labelled, &settings, 1));
+    assert_int_equal(found.mode, UC_AUDIT_STRUCTURE);
+    uc_audit_fit_free(&found);
+    const long count = uc_alloc_count();
+    for (long which = count - LAST; which < count; which++) {
+        uc_alloc_fail_once_after(which);
+        const uc_status status = uc_audit_guard(&found, &X, &labelled, &settings, 1);
+        uc_alloc_fail_after(-1);
+        assert_int_equal(status, UC_ERR_NOMEM);
+    }
+    uc_annotations_free(&annotations);
+    uc_matrix_free(&X);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -176,6 +210,7 @@ int main(void)
         cmocka_unit_test(the_guard_is_that_of_a_whole_run),
         cmocka_unit_test(audit_says_what_it_expects),
         cmocka_unit_test(the_guard_stops_early_where_there_is_no_hope),
+        cmocka_unit_test(a_guard_that_fails_believes_nothing),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
