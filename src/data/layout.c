@@ -103,7 +103,7 @@ typedef struct cut_copy {
 /* Whether a column has neither a name nor a first value: a separator at the end of every line makes one. */
 static bool is_blank(const cut_copy *first, const cut_copy *second, size_t column)
 {
-    return first->fields[column].length == 0 && column < second->count && second->fields[column].length == 0;
+    return column < second->count && second->fields[column].length == 0 && first->fields[column].length == 0;
 }
 
 /* The last column, or the last one that is not blank where columns have names. */
