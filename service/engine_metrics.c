@@ -72,7 +72,7 @@ static void print_head(FILE *out, const char *name, const char *type, const char
 
 static void print_metrics(FILE *out, const engine *self)
 {
-    print_head(out, "unconfuse_journal_commits_total", "counter", "Transactions that were committed.");
+    print_head(out, "unconfuse_journal_commits_total", "counter", "Transactions that added rows to it.");
     (void)fprintf(out, "unconfuse_journal_commits_total %llu\n", (unsigned long long)self->commits);
     print_head(out, "unconfuse_journal_rows_total", "counter", "Rows that were added to the journal.");
     (void)fprintf(out, "unconfuse_journal_rows_total %llu\n", (unsigned long long)self->committed_rows);
