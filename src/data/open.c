@@ -29,12 +29,18 @@ static bool is_table(const uc_reader *self)
 
 uc_status uc_read_settings_fit(const uc_read_settings *settings, uc_format format, const char *name)
 {
+    const bool unlabelled =
+        settings->label && strcmp(settings->label, "none") == 0; /* this names no column */
     const struct {
         const char *option, *value;
-    } given[] = {{"label", settings->label},     {"bag", settings->bag},
-                 {"id", settings->id},           {"columns", settings->columns},
-                 {"drop", settings->drop},       {"missing-values", settings->missing_values},
-                 {"decimal", settings->decimal}, {"separator", settings->separator}};
+    } given[] = {{"label", unlabelled ? NULL : settings->label},
+                 {"bag", settings->bag},
+                 {"id", settings->id},
+                 {"columns", settings->columns},
+                 {"drop", settings->drop},
+                 {"missing-values", settings->missing_values},
+                 {"decimal", settings->decimal},
+                 {"separator", settings->separator}};
     for (size_t i = 0; i < sizeof given / sizeof *given && !has_columns(format); i++)
         if (given[i].value)
             return uc_fail(

@@ -347,7 +347,7 @@ uc_status uc_check_sparse_scaling(uc_scaling scaling)
     return uc_fail(
         UC_ERR_INVALID,
         "{scale=%s} would turn the zeros of sparse data into other values: use {scale=maxabs}, or read "
-        "the data with {storage=dense}; in a table with texts numbers are standardised without it",
+        "the data with {storage=dense}",
         shifting[scaling]);
 }
 

@@ -266,7 +266,7 @@ def test_wrong_labels_that_depend_on_the_row_are_for_audit(unconfuse, tmp_path):
     assert own["learner"] == "auto" and all("stands" not in candidate for candidate in own["candidates"])
     assert error < unconfuse.json("evaluate", "f.uc", "test.svm")["error"] - 0.02
     text = unconfuse("train", "train.svm", "-o", "3.uc", "--threads", "3").stdout.decode()
-    assert text.startswith("audit: 400 examples") and "chosen: that of audit, for wrong labels that depend on the row" in text
+    assert text.startswith("audit: 400 examples") and "model: that of audit, for wrong labels that depend on the row" in text
     assert (tmp_path / "m.uc").read_bytes() == (tmp_path / "3.uc").read_bytes()
     for told in (("--scale", "standard"), ("--normalize-input",), ("--class-weight", "balanced")):
         told_how = unconfuse.json("train", "auto", *told, "train.svm", "-o", "m.uc")

@@ -213,6 +213,13 @@ def test_options_about_columns_are_refused_where_there_are_none(data, path, opti
     assert f"{path}: --{name} is about the columns of CSV data or JSON lines, and this is {path[5:].replace('svm', 'libsvm')}" in sentence
 
 
+def test_that_there_are_no_labels_may_be_said_of_any_data(data):
+    data.write("rows.svm", "x 1:1 2:2\ny 1:2 2:1\n" * 3)
+    data.ok("convert", "rows.svm", "rows.npy", "--labels-out", "labels.npy")
+    data.ok("train", "pa", "rows.svm", "-o", "m.uc")
+    assert data.ok("predict", "m.uc", "rows.npy", "--label", "none").out == data.ok("predict", "m.uc", "rows.npy").out
+
+
 def test_labels_of_npy_data_are_npy_too(data):
     data.write("rows.svm", "x 1:1 2:2\ny 1:2 2:1\n" * 3)
     data.ok("convert", "rows.svm", "rows.npy", "--labels-out", "labels.npy")
