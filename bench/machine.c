@@ -58,7 +58,7 @@ uc_status run_scan(char **arguments)
             found += separators(piece, got);
         scans[i] = since(began);
     }
-    unsigned char *from = calloc(bytes, 1), *to = calloc(bytes, 1);
+    unsigned char *from = calloc(bytes + 1, 1), *to = calloc(bytes + 1, 1);
     if (!from || !to || bytes == 0)
         status = UC_ERR_NOMEM;
     for (size_t i = 0; i < count && status == UC_OK; i++) {
