@@ -1,8 +1,8 @@
-/* Processes that share one job: each holds some of the rows, and their sums are the same in all of them.
+/* Processes that share one job: each holds some of the rows, and every process gets the same sums.
  *
- * A function of this library that takes a context works on the rows of all processes when the context's comm
+ * A function of this library that takes a context works on the rows of all processes if the context's comm
  * has more than one. All processes must then call it, with the same settings. A process that fails alone
- * leaves the others waiting, so it must end the job: uc_comm_end does. */
+ * would leave the others waiting, so it must end the job with uc_comm_end. */
 #ifndef UNCONFUSE_COMM_H
 #define UNCONFUSE_COMM_H
 
@@ -12,23 +12,23 @@
 extern "C" {
 #endif
 
-/* The processes that this one was started with; NULL: it is alone. The library itself always returns NULL;
- * a program linked with src/parallel/comm_mpi.c, as unconfuse-mpi is, returns those that mpirun started.
- * Call it once, before anything else of this library. */
+/* The processes that this one was started with; NULL if there is only this one. The library itself always
+ * returns NULL; a program linked with src/parallel/comm_mpi.c, as unconfuse-mpi is, returns the processes
+ * that mpirun started. Call it once, before any other function of this library. */
 const uc_comm *uc_comm_start(void);
 
-/* A comm of NULL is one process. */
+/* In all of these functions, NULL stands for a single process. */
 int uc_comm_rank(const uc_comm *self); /* 0 .. size - 1 */
 int uc_comm_size(const uc_comm *self);
 int uc_comm_neighbours(const uc_comm *self); /* processes on this machine, this one included */
 
-/* Returns UC_OK if every rank passed UC_OK; otherwise the status of the lowest failing rank, in all
- * processes. uc_last_error is then the sentence of that rank, after "rank R: " unless all ranks failed.
- * The second form takes the sentence from the caller instead of from uc_last_error. */
+/* Returns UC_OK if every rank passed UC_OK; otherwise, in all processes, the status of the lowest failing
+ * rank. uc_last_error is then the sentence of that rank, after "rank R: " unless all ranks failed. The second
+ * form takes the sentence from the caller instead of from uc_last_error. */
 uc_status uc_comm_agree(const uc_comm *self, uc_status status);
 uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *reason);
 
-/* Returns UC_ERR_INVALID in all processes if a rank passed another text than rank 0: "rank R: WHAT is
+/* Returns UC_ERR_INVALID in all processes if a rank passed a different text from rank 0: "rank R: WHAT is
  * TEXT, but that of rank 0 is ...". */
 uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what);
 
@@ -43,7 +43,7 @@ uc_status uc_comm_collect(const uc_comm *self, const void *bytes, size_t length,
 
 /* What this process has exchanged with the others so far. */
 typedef struct uc_traffic {
-    uint64_t sums;  /* number of all-reduces */
+    uint64_t sums;  /* number of all-reduce calls */
     double bytes;   /* summed by them */
     double seconds; /* spent in communication, including waiting for the others */
 } uc_traffic;

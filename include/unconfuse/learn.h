@@ -10,7 +10,7 @@ extern "C" {
 
 /* ---- which learners there are ---- */
 
-/* What comes back after a proposal: the label; only right or wrong; or right or wrong, with the label after
+/* What comes back after a proposal: the label; right or wrong only; or right or wrong, plus the label after
  * some of the wrong ones. */
 typedef enum uc_feedback { UC_FEEDBACK_FULL, UC_FEEDBACK_PARTIAL, UC_FEEDBACK_MIXED } uc_feedback;
 
@@ -24,18 +24,20 @@ const uc_option *uc_learner_options(const uc_learner *self);
 size_t uc_learner_settings_size(const uc_learner *self);
 bool uc_learner_is_online(const uc_learner *self);
 bool uc_learner_accepts(const uc_learner *self, uc_feedback feedback);
-/* Whether an option of uc_map_options other than the map itself changes anything, the map being as it is. */
+/* Whether an option of uc_map_options other than `map` itself has any effect, given these map settings. */
 bool uc_learner_uses_map_option(const uc_learner *self, const uc_map_settings *map, const char *option);
-bool uc_learner_has_own_map(const uc_learner *self);     /* and refuses another */
+bool uc_learner_has_own_map(const uc_learner *self);     /* and refuses any other */
 bool uc_learner_uses_noise(const uc_learner *self);      /* learns with a noise matrix */
-bool uc_learner_uses_unlabelled(const uc_learner *self); /* rows without a label are of use to it */
-/* Its rounds call OpenBLAS, whose sums depend on its number of threads: let it have one meanwhile, as the
- * library does when it first calls it, if something else in the process gives it more. */
+bool uc_learner_uses_unlabelled(const uc_learner *self); /* makes use of rows without a label */
+/* Whether its rounds call OpenBLAS, whose sums depend on its number of threads. The library sets OpenBLAS to
+ * one thread when it first calls it; if something else in the process sets more, set it back to one for the
+ * rounds. */
 bool uc_learner_uses_blas(const uc_learner *self);
-/* Learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before training. */
+/* Whether it learns from one class alone: uc_dataset_positive_unlabelled must be called on the data before
+ * training. */
 bool uc_learner_is_positive_unlabelled(const uc_learner *self);
-bool uc_learner_has_probabilities(const uc_learner *self); /* its models do */
-/* Learns with the noise rates of two classes, which uc_noise_rates_from_data can estimate. */
+bool uc_learner_has_probabilities(const uc_learner *self); /* its models have them */
+/* Whether it learns with the noise rates of two classes, which uc_noise_rates_from_data can estimate. */
 bool uc_learner_uses_rates(const uc_learner *self);
 /* The i-th option that a comparison tunes, and the values that it tries (NaN: auto); NULL past the end. */
 const char *uc_learner_grid(const double **values, size_t *count, const uc_learner *self, size_t i);
@@ -44,8 +46,8 @@ const char *uc_learner_grid(const double **values, size_t *count, const uc_learn
 typedef enum uc_class_weight { UC_CLASS_WEIGHT_NONE, UC_CLASS_WEIGHT_BALANCED } uc_class_weight;
 
 typedef struct uc_perceptron_settings {
-    int step;         /* max: the best wrong class pays; uniform: all that score too high pay alike  (max) */
-    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class)     (none) */
+    int step;         /* max: only the best wrong class changes; uniform: all that score too high (max) */
+    int class_weight; /* uc_class_weight: balanced weighs every class by n / (K n_class)           (none) */
 } uc_perceptron_settings;
 
 /* pa and spa */
@@ -57,19 +59,19 @@ typedef struct uc_pa_settings {
 
 typedef struct uc_copa_settings {
     double cost;      /* C, > 0                                                           (0.04) */
-    int cost_scale;   /* class: C (T/T_y)^2, T_y examples of the label's class of T; none (class) */
+    int cost_scale;   /* class: C (T/T_y)^2, where T_y of T examples have the label's class; none  (class) */
     int class_weight; /* uc_class_weight                                                  (none) */
 } uc_copa_settings;
 
 typedef struct uc_arow_settings {
-    double regularizer; /* r: how slowly weights become sure, > 0                  (0.1) */
+    double regularizer; /* r: larger values make the weights certain more slowly, > 0  (0.1) */
     int covariance;     /* diagonal | full: one matrix of the columns per class    (diagonal) */
     int class_weight;   /* uc_class_weight                                         (none) */
 } uc_arow_settings;
 
 typedef struct uc_scw_settings {
     int variant;       /* 1: linear slack; 2: squared slack                       (1) */
-    double cost;       /* C: what an example may change, > 0                      (1) */
+    double cost;       /* C: limits the change per example, > 0                                (1) */
     double confidence; /* eta: the probability that an example is right, in (.5, 1)   (0.9) */
     int covariance;    /* diagonal | full: one matrix of the columns per class    (diagonal) */
     int class_weight;  /* uc_class_weight                                         (none) */
@@ -84,26 +86,26 @@ typedef struct uc_cspa_plus_settings {
     double spread;          /* after "wrong" likelier classes gain more; 0: alike   (3) */
     int metric;             /* auto | none | diagonal | full                        (auto) */
     double prior;           /* the metric starts as this times the identity, > 0    (1) */
-    double bonus;           /* of classes seldom proposed, in the proposal          (1) */
+    double bonus;           /* of seldom proposed classes, in the proposal                     (1) */
     uint64_t replay;        /* past rounds learned from again after each round      (3) */
     uint64_t memory_rounds; /* rounds kept for replay                               (10000) */
-    double tail;            /* proposals: mean weights, round t counting t^tail; 0: the last   (auto) */
-    int pair;               /* a second learner without the metric, and the better one proposes (auto) */
+    double tail;            /* proposals use mean weights, round t counting t^tail; 0: the last   (auto) */
+    int pair;               /* adds a second learner without the metric; the better one proposes  (auto) */
 } uc_cspa_plus_settings;
 
 typedef struct uc_onebit_settings {
-    double ridge;    /* penalty of the ridge problem, > 0                     (0.03) */
-    double jitter;   /* added to the kernel matrix of the landmarks           (0.001) */
-    double penalty;  /* target of a class that was wrong, below 0             (0.2) */
-    double bonus;    /* of classes seldom proposed or seldom right            (auto: 4; sparse rows 0.4) */
-    uint64_t replay; /* past rounds whose targets are made anew after each    (4) */
-    double least;    /* change of a target that counts, summed over classes   (0.02) */
-    uint64_t memory_rounds;   /* rounds kept                                           (10000) */
-    int restart;              /* begin again when the share of right proposals halves  (on) */
-    double step;              /* sparse rows: step after "wrong", in (0, 1]            (0.5) */
-    double spread;            /* sparse rows: after "wrong" likelier classes gain more (3) */
-    double feedback_noise[2]; /* share of "wrong" after right proposals, of "right" after wrong ones; NaN:
-                                 estimated  (none: 0, 0) */
+    double ridge;           /* penalty of the ridge problem, > 0                     (0.03) */
+    double jitter;          /* added to the kernel matrix of the landmarks           (0.001) */
+    double penalty;         /* after "wrong", the class's target is minus this                       (0.2) */
+    double bonus;           /* of classes seldom proposed or seldom right      (auto: 4; sparse rows 0.4) */
+    uint64_t replay;        /* past rounds whose targets are recomputed after each round         (4) */
+    double least;           /* smallest change of a target that counts, summed over classes     (0.02) */
+    uint64_t memory_rounds; /* rounds kept                                           (10000) */
+    int restart;            /* begin again when the share of right proposals halves  (on) */
+    double step;            /* sparse rows: step after "wrong", in (0, 1]            (0.5) */
+    double spread;          /* sparse rows: after "wrong" likelier classes gain more (3) */
+    double feedback_noise[2]; /* share of "wrong" after right proposals and of "right" after wrong ones;
+                                 NaN: estimated (none: 0, 0) */
 } uc_onebit_settings;
 
 /* banditron and bpa */
@@ -125,8 +127,8 @@ typedef struct uc_soba_settings {
 typedef struct uc_uma_settings {
     uint64_t iterations; /* steps at most                                         (1000) */
     int choose;          /* error | confusion | random: which pair a step mends   (error) */
-    int step;            /* perceptron | uniform | worst: who pays                (perceptron) */
-    double alpha;        /* examples nearer than this to a boundary do not count  (0) */
+    int step;            /* perceptron | uniform | worst: which wrong classes change         (perceptron) */
+    double alpha;        /* examples closer than this to a decision boundary do not count  (0) */
     int returns;         /* last | average | tail | best | auto                   (auto) */
     double ridge;        /* of the inverse of the noise matrix                    (auto) */
     int init;            /* zero | means                                          (zero) */
@@ -155,7 +157,7 @@ typedef struct uc_svm_settings {
 } uc_svm_settings;
 
 typedef struct uc_rp_settings {
-    int rule;            /* nu | eta: what a step takes for the noise                       (nu) */
+    int rule;            /* nu | eta: what a step takes the noise to be                        (nu) */
     double kappa;        /* nu as a share of the length of the class mean                   (auto) */
     uint64_t iterations; /*                                                                 (300) */
     int class_weight;    /* uc_class_weight                                                 (none) */
@@ -177,15 +179,15 @@ typedef struct uc_auto_settings {
     int class_weight; /* uc_class_weight                                   (none) */
 } uc_auto_settings;
 
-/* Whether the classes are taken to be Gaussian clouds, whatever the labels say, or labels are believed first
- * and corrected; auto: the first, unless it fights the labels. */
+/* structure: the classes are modelled as Gaussian clouds, whatever the labels say. labels: the labels are
+ * believed first and then corrected. auto: structure, unless it contradicts the labels. */
 typedef enum uc_audit_mode { UC_AUDIT_AUTO, UC_AUDIT_STRUCTURE, UC_AUDIT_LABELS } uc_audit_mode;
 
 typedef struct uc_audit_settings {
     int mode;           /* uc_audit_mode                             (auto) */
     uint64_t landmarks; /* rows that kernels are measured from       (auto) */
     uint64_t axes;      /* principal axes of each view at most       (auto) */
-    double width; /* of kernels, in median distances; not in the table; 0, NaN: chosen of .3, 1, 3 (0) */
+    double width; /* of kernels, in median distances; not in the table; 0, NaN: chosen from .3, 1, 3 (0) */
 } uc_audit_settings;
 extern const uc_option uc_audit_options[]; /* the table of uc_audit_settings */
 
@@ -204,7 +206,7 @@ typedef struct uc_pu_settings {
 
 /* ---- settings that every learner shares ---- */
 
-/* When the online learners of several processes, each learning from its own rows, average their weights. */
+/* When the online learners of several processes average their weights; each learns from its own rows. */
 typedef enum uc_mix { UC_MIX_AVERAGE /* after every pass */, UC_MIX_ONCE /* after the last one */ } uc_mix;
 
 typedef struct uc_train_settings {
@@ -220,15 +222,15 @@ typedef struct uc_train_settings {
 
     /* Not in the table: */
     int mix;        /* uc_mix: online learners in several processes        (average) */
-    int overwrite;  /* uc_train may prepare data in place, unless mapped from a file: half the memory */
-    int keep_state; /* uc_train: uc_online_resume can go on from the model of an online learner */
+    int overwrite;  /* uc_train may preprocess data in place unless mapped from a file: half the memory */
+    int keep_state; /* uc_train: the model of an online learner keeps what uc_online_resume needs */
     const uc_noise *noise; /* of the training labels, in the data's class order; NULL: not known */
     const char *positive;  /* the positive one of two classes, which the model remembers; NULL: not known */
-    /* > 0, one per class in the data's order, instead of the learner's class-weight; NULL: none. When csvm
-     * trains one class against the rest, only that class is weighted. */
+    /* One positive weight per class in the data's order, used instead of the learner's class-weight; NULL:
+     * none. If csvm trains one class against the rest, only that class is weighted. */
     const double *class_weights;
-    /* > 0: at most this share of the labels is wrong, which cuts the `clean_error` that a learner finds;
-     * 0: nothing is known. */
+    /* If > 0, at most this share of the labels is known to be wrong, which limits the `clean_error` that a
+     * learner estimates. 0: nothing is known. */
     double wrong_at_most;
     int relevance; /* chosen by auto: columns are scaled by relevance (unconfuse/prepare.h), not by `scale` */
 } uc_train_settings;
@@ -242,9 +244,9 @@ typedef struct uc_online uc_online; /* unconfuse/train.h */
 
 typedef struct uc_proposal {
     uint32_t label;     /* what was proposed */
-    double probability; /* with which it was drawn; 1 for a learner that does not explore */
-    uint32_t favourite; /* the best-scoring class, which a learner that explores may not have proposed */
-    uint64_t ticket;    /* private: tells whether the scores it was made from are still in memory */
+    double probability; /* with which `label` was drawn; 1 for a learner that does not explore */
+    uint32_t favourite; /* the class with the best score; a learner that explores may have proposed another */
+    uint64_t ticket;    /* private: shows whether the scores behind the proposal are still in memory */
 } uc_proposal;
 
 typedef enum uc_answer_kind { UC_ANSWER_LABEL, UC_ANSWER_RIGHT, UC_ANSWER_WRONG } uc_answer_kind;

@@ -1,4 +1,4 @@
-/* Features: rows of floats, dense or sparse, with one view of a row. */
+/* Matrices of features: rows of floats, dense or sparse, and a common view of one row. */
 #ifndef UNCONFUSE_MATRIX_H
 #define UNCONFUSE_MATRIX_H
 
@@ -15,7 +15,7 @@ extern "C" {
 
 /* One example. Sparse columns are below the matrix's `cols` and strictly ascending. */
 typedef struct uc_row {
-    size_t count; /* values; dense: the number of columns */
+    size_t count; /* number of values; dense: the number of columns */
     const float *values;
     const uint32_t *columns; /* NULL: dense, value j is column j */
 } uc_row;
@@ -49,23 +49,23 @@ static inline size_t uc_row_column(uc_row row, size_t i)
     return row.columns ? row.columns[i] : i;
 }
 
-/* Floats from row to row of a dense matrix that this library allocates: whole cache lines. */
+/* The stride of a dense matrix that this library allocates, in floats: whole cache lines. */
 static inline size_t uc_matrix_stride(size_t cols)
 {
     return (cols + 15) / 16 * 16;
 }
 
-/* All zero; the caller frees it with uc_matrix_free. */
+/* All entries are zero; the caller frees the matrix with uc_matrix_free. */
 uc_status uc_matrix_create_dense(uc_matrix *out, size_t rows, size_t cols);
-/* Room for `entries` values; offsets are zero, to be filled in by the caller. */
+/* Allocates room for `entries` values; the offsets are zero and are for the caller to fill in. */
 uc_status uc_matrix_create_sparse(uc_matrix *out, size_t rows, size_t cols, size_t entries);
-/* The rows named by rows[0..count), in that order (repeats allowed); NULL: all rows. */
+/* Copies rows[0..count), in that order (repeats allowed); NULL: all rows. */
 uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *rows, size_t count,
                            const uc_context *context);
-/* Turns a sparse matrix into a dense one in place; never holds much more than the larger of the two. */
+/* Makes a sparse matrix dense in place. Peak memory is hardly more than the larger of the two. */
 uc_status uc_matrix_densify(uc_matrix *self);
 size_t uc_matrix_entries(const uc_matrix *self); /* stored values */
-/* The share of values that are not 0, dense or sparse, in the first 1,000 rows; NaN when there are none. */
+/* The share of values that are not 0, dense or sparse, in the first 1,000 rows; NaN if there are none. */
 double uc_matrix_density(const uc_matrix *self);
 void uc_matrix_free(uc_matrix *self);
 

@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct uc_rng {
     uint64_t seed, sequence; /* the key, and half of the counter */
-    uint64_t drawn;          /* 32-bit words drawn so far: the whole state */
-    uint32_t words[4];       /* the current quad; rebuilt from `drawn` when resumed */
+    uint64_t drawn;          /* 32-bit words drawn so far, which is the whole state */
+    uint32_t words[4];       /* the current four words; recomputed from `drawn` on resuming */
 } uc_rng;
 
 uc_rng uc_rng_make(uint64_t seed, uint64_t sequence);
@@ -28,10 +28,10 @@ double uc_rng_uniform(uc_rng *self);                 /* in [0, 1), 53 bits */
 double uc_rng_normal(uc_rng *self);                  /* mean 0, deviation 1 */
 uint64_t uc_rng_below(uc_rng *self, uint64_t bound); /* in [0, bound), exactly uniform; bound >= 1 */
 void uc_rng_shuffle(uc_rng *self, size_t *items, size_t count);
-/* `chosen` different numbers below `count`, in random order; chosen <= count. Writes and
- * uses `items` as work space of `count` numbers; the first `chosen` are the answer. */
+/* Draws `chosen` different numbers below `count`, in random order; chosen <= count. `items` has room for
+ * `count` numbers and is used as work space; its first `chosen` entries are the result. */
 void uc_rng_choose(uc_rng *self, size_t *items, size_t count, size_t chosen);
-/* An index drawn with probability proportional to weights[i] >= 0 (their sum > 0). */
+/* An index drawn with probability proportional to weights[i] >= 0 (their sum must be > 0). */
 size_t uc_rng_weighted(uc_rng *self, const double *weights, size_t count);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What a call returns, and the sentence that says why it failed. */
+/* The status that a call returns, and the message that says why it failed. */
 #ifndef UNCONFUSE_STATUS_H
 #define UNCONFUSE_STATUS_H
 
@@ -20,10 +20,10 @@ typedef enum uc_status {
     UC_ERR_OPTION = -7,    /* an unknown option, or a value outside its bounds */
 } uc_status;
 
-/* One sentence about the last failure in this thread, without a final newline: it names
- * the file, the line, the value and the bound. Valid until this thread's next failure.
- * Options are named in braces, as {noise-orientation} or {scale=maxabs}, and braces of the
- * user's own text are doubled: uc_message_render writes both as the user knows them. */
+/* One sentence about the last failure in this thread, without a final newline. It names the file, the line,
+ * the value and the bound. It is valid until this thread's next failure. Options are named in braces, as
+ * {noise-orientation} or {scale=maxabs}, and braces in the user's own text are doubled: uc_message_render
+ * writes both in the form that the user knows. */
 const char *uc_last_error(void);
 
 /* How a front end writes the options that a sentence names: {scale}, and {scale=maxabs}. */
@@ -33,13 +33,14 @@ typedef enum uc_message_style {
     UC_MESSAGE_JSON,         /* "scale", and "scale": "maxabs" */
 } uc_message_style;
 
-/* A sentence of the library (an error, a warning, a help text, a task) as that front end's users should see
- * it. Cut to `size` bytes with the final zero, between two characters; `size` is at least 1. */
+/* Renders a sentence of the library (an error, a warning, a help text, a task) for the users of that front
+ * end. The result is cut to `size` bytes with the final zero, between two characters; `size` is at least
+ * 1. */
 void uc_message_render(char *out, size_t size, const char *text, uc_message_style style);
 
-/* The text as it can be shown: control characters and bytes that are not UTF-8, which a terminal might obey,
- * become \xHH. Cut to `size` bytes with the final zero, between two characters. All sentences of the library
- * went through it. */
+/* Makes the text safe to display: control characters, which a terminal might obey, and bytes that are not
+ * UTF-8 become \xHH. The result is cut to `size` bytes with the final zero, between two characters. All
+ * sentences of the library have passed through it. */
 void uc_printable(char *out, size_t size, const char *text);
 
 const char *uc_version(void);

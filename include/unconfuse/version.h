@@ -1,4 +1,4 @@
-/* The version of the headers; uc_version() tells the version of the library that runs. */
+/* The version of the headers; uc_version() returns the version of the library at run time. */
 #ifndef UNCONFUSE_VERSION_H
 #define UNCONFUSE_VERSION_H
 
