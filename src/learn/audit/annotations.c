@@ -4,7 +4,7 @@
 
 #include "learn/audit/audit.h"
 
-#define DOUBT (1.0 / 9.0) /* of a row's labels, in labels, before anything else is known */
+#define DOUBT (1.0 / 9.0) /* for a row's labels, counted in labels, before anything else is known */
 
 void uc_annotations_free(uc_annotations *self)
 {
@@ -26,7 +26,7 @@ static uc_status check(const uc_annotation *items, size_t count, const uc_annota
     return UC_OK;
 }
 
-/* Counting sort by row. */
+/* Sorts annotations by row, by counting sort. */
 static void sort_by_row(uc_annotations *self, const uc_annotation *items)
 {
     for (size_t i = 0; i < self->count; i++)
@@ -40,7 +40,7 @@ static void sort_by_row(uc_annotations *self, const uc_annotation *items)
     self->first[0] = 0;
 }
 
-/* A pair as one number, which sorts by annotator and then label. */
+/* A pair as one number; the numbers sort by annotator, then by label. */
 static uint64_t key_of(uc_annotation item)
 {
     return (uint64_t)item.annotator << 32 | item.label;
@@ -52,7 +52,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts, and keeps one of equals; returns how many are left. */
+/* Sorts and removes duplicates; returns the number of keys that remain. */
 static size_t sort_unique(uint64_t *keys, size_t count)
 {
     size_t kept = 0;
@@ -64,7 +64,7 @@ static size_t sort_unique(uint64_t *keys, size_t count)
     return kept;
 }
 
-/* The different pairs of all processes; *keys is freed with uc_free. */
+/* The distinct pairs over all processes; *keys is freed with uc_free. */
 static uc_status find_pairs(uint64_t **keys, size_t *count, const uc_annotations *self,
                             const uc_context *context)
 {

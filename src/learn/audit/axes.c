@@ -6,16 +6,16 @@
  *   m, T     mean and covariance of z(x_i);  T = Q diag(w) Q',  the largest D, w > 1e-8 w_1
  *   a(x)   = Q'(z(x) - m) = P'k(x) - Q'm,  P = V S^-1/2 Q
  *
- * The axes are those of the landmarks' span, whatever basis z is in. Where there are more rows than landmarks
- * it is L^-1 k(x), K = L L', as long as all landmarks are far from the span of those before them: that
- * costs a twentieth of eigenvalues.
+ * The axes are those of the landmarks' span, whatever basis z is in. If there are more rows than landmarks,
+ * the basis is L^-1 k(x) with K = L L', provided that every landmark is far from the span of those before it;
+ * this costs a twentieth of an eigendecomposition.
  *
- * Kernel values are made twice, once for the moments and once for the coordinates: nothing of the size rows
- * x landmarks is kept.
+ * Kernel values are computed twice, once for the moments and once for the coordinates, so that nothing of
+ * size rows x landmarks is stored.
  *
- * Of many rows, T is that of some, and gives the D axes P_0 only; all rows are projected on these, and their
- * own mean m and covariance T = Q diag(w) Q' there, D x D, turn them: P = P_0 Q. That takes the kernel values
- * once, and products of D instead of m columns.
+ * If there are many rows, T is computed from some of them and only gives the D axes P_0. All rows are
+ * projected on these, and their own mean m and covariance T = Q diag(w) Q' there, D x D, rotate them: P = P_0
+ * Q. This computes the kernel values once, and has products with D instead of m columns.
  */
 #include <math.h>
 #include <string.h>
@@ -24,8 +24,8 @@
 #include "linalg/linalg.h"
 
 #define VANISHED 1e-8
-#define NEAR 1e-7     /* squared distance of a landmark from the span of others, where its length is 1 */
-#define NOTHING 1e-13 /* variance of the first axis when all rows are the same */
+#define NEAR 1e-7     /* squared distance of a landmark from the span of others; its own length is 1 */
+#define NOTHING 1e-13 /* variance of the first axis if all rows are the same */
 #define ROWS_PER_BLOCK ((size_t)256)
 
 /* ---- the Nystroem map ---- */
@@ -36,7 +36,7 @@ typedef struct nystroem {
     double *Z;
 } nystroem;
 
-/* Z = V S^-1/2; K is lost. */
+/* Z = V S^-1/2; overwrites K. */
 static uc_status whiten_by_values(nystroem *out, double *K, size_t m, const uc_context *context)
 {
     double *vectors = uc_alloc(m * m, sizeof *vectors), *values = uc_alloc(m, sizeof *values);
@@ -54,7 +54,7 @@ static uc_status whiten_by_values(nystroem *out, double *K, size_t m, const uc_c
     return status;
 }
 
-/* Z = L'^-1, L in the place of K; rank 0 where a landmark is too near to the span of those before it. */
+/* Z = L'^-1, with L in the place of K; rank 0 if a landmark is too close to the span of those before it. */
 static uc_status whiten_by_factor(nystroem *out, double *L, size_t m)
 {
     uc_status status = uc_cholesky(L, m);
@@ -137,7 +137,7 @@ cleanup:
     return status;
 }
 
-/* sums, a lower triangle, becomes the covariance; what follows it, the mean. */
+/* Turns `sums`, a lower triangle, into the covariance, and what follows it into the mean. */
 static void centre_moments(double *sums, size_t r, double total)
 {
     double *mean = sums + r * r;
@@ -150,7 +150,7 @@ static void centre_moments(double *sums, size_t r, double total)
         }
 }
 
-/* P = Z Q', shift = Q m; the rows of Q are the vectors. */
+/* P = Z Q', shift = Q m; the vectors are the rows of Q. */
 static uc_status take_axes(uc_audit_view *self, const nystroem *map, const double *values,
                            const double *vectors, const double *mean)
 {
@@ -239,7 +239,7 @@ static uc_status project_rows(uc_audit_view *self, const uc_matrix *X, const uc_
     return uc_comm_agree(uc_comm_of(labelled->context), status);
 }
 
-/* ---- axes of all rows in the space of those of some ---- */
+/* ---- axes of all rows within the space spanned by the axes of some ---- */
 
 typedef struct turn_job {
     double *A;             /* rows x D */
@@ -284,7 +284,7 @@ static uc_status turn_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* P = P_0 Q, shift = Q'm, and w; axes that have vanished among all rows go. */
+/* P = P_0 Q, shift = Q'm, and w; drops axes without variance over all rows. */
 static uc_status turn_axes(uc_audit_view *self, const double *values, const double *vectors,
                            const double *mean)
 {
@@ -305,7 +305,7 @@ static uc_status turn_axes(uc_audit_view *self, const double *values, const doub
     return UC_OK;
 }
 
-/* A comes as the coordinates on P_0, not centred, and becomes those on the axes of all rows. */
+/* A holds the coordinates on P_0, not centred, and becomes those on the axes of all rows. */
 static uc_status turn(uc_audit_view *self, const uc_matrix *X, const uc_labelled *labelled)
 {
     const size_t D = self->axes;
@@ -340,7 +340,7 @@ cleanup:
     return uc_comm_agree(uc_comm_of(context), status);
 }
 
-/* Of all rows, by the axes of some. */
+/* Coordinates of all rows, from the axes of some. */
 static uc_status place_rows(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
                             const uc_labelled *labelled, size_t most, const uc_some_rows *some)
 {

@@ -1,13 +1,15 @@
 /*
- * `labels`: labels are believed first, and corrected once. For when the clouds of `structure` fight them.
+ * `labels`: the labels are believed first and corrected once. Used when the clouds of `structure` contradict
+ * them.
  *
  *   1. fit to R0 = the labels; S = leave-one-out scores + log pi
- *   2. for each temperature T: Q = R0; 20 times C from Q, Q <- softmax(S/T + LL)
- *   3. the T with the largest fit, mean_i log sum_z softmax(S_i / T)_z exp(LL_iz)
- *   4. one label per row: fit again, to R, with the same T and Q from R on, as long as the fit rises by more
- *      than .06 of what features said about labels on the path of `structure`; at most five fits in all
+ *   2. for each temperature T: start with Q = R0; 20 times C from Q, then Q <- softmax(S/T + LL)
+ *   3. take the T with the largest fit, mean_i log sum_z softmax(S_i / T)_z exp(LL_iz)
+ *   4. with one label per row: fit again, to R, with the same T and with Q starting from R, as long as the
+ *      fit rises by more than .06 of the largest gain of features over the prior on the path of `structure`;
+ *      at most five fits in total
  *
- * The model is fitted to (R0 + R)/2 when rows have one label, and to R when they have several.
+ * The model is fitted to (R0 + R)/2 if rows have one label, and to R if they have several.
  */
 #include <math.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 static const double temperatures[] = {0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0};
 #define TEMPERATURES (sizeof temperatures / sizeof *temperatures)
 
-/* Q and C in turn, for scores that stay; *fit is that of the last step. */
+/* Updates Q and C in turn for fixed scores; *fit is that of the last step. */
 static uc_status settle(double *Q, double *fit, const double *S, double temperature, uc_confusion *confusion,
                         const uc_labelled *labelled)
 {
@@ -36,7 +38,7 @@ static uc_status settle(double *Q, double *fit, const double *S, double temperat
     return status;
 }
 
-/* R comes as R0 and becomes the Q of the best temperature; `Q` is work space of the same size. */
+/* R holds R0 and becomes the Q of the best temperature; `Q` is work space of the same size. */
 static uc_status choose_temperature(double *R, double *temperature, double *best, double *Q, double *start,
                                     const double *S, uc_confusion *confusion, const uc_labelled *labelled)
 {
@@ -108,7 +110,7 @@ uc_status uc_believe_labels(double *R, double *S, double *temperature, unsigned 
     if (status == UC_OK && !several)
         status = go_on(R, S, steps, &self, *temperature, best, views, count, labelled, path);
     for (size_t i = 0; i < size && status == UC_OK; i++)
-        fitted[i] = several ? R[i] : 0.5 * (fitted[i] + R[i]); /* it comes as R0 */
+        fitted[i] = several ? R[i] : 0.5 * (fitted[i] + R[i]); /* fitted holds R0 so far */
     uc_confusion_free(&self.confusion);
     uc_free(self.Q);
     uc_free(self.next);

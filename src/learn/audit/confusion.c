@@ -1,18 +1,18 @@
 /*
- * How annotators confuse classes, from what is believed of the true ones.
+ * How annotators confuse classes, estimated from the current beliefs about the true classes.
  *
  *   N_j[z][l] = sum over j's labels l of u_i R_iz          u_i  the weight of row i
  *   P         = rows of (sum_j N_j + I + 1/K), normalised
  *   C         = P for one annotator;  C_j = rows of (N_j + 10 P), normalised, for several
  *
- * Only the columns l that an annotator has used are kept: no row asks for another.
+ * Only the columns l of labels that an annotator has used are kept; no row needs the others.
  */
 #include <math.h>
 #include <string.h>
 
 #include "learn/audit/audit.h"
 
-#define SHRINKAGE 10.0 /* of an annotator's matrix towards that of all, in labels per true class */
+#define SHRINKAGE 10.0 /* of an annotator's matrix towards the matrix of all, in labels per true class */
 
 uc_status uc_confusion_create(uc_confusion *out, const uc_annotations *annotations)
 {
@@ -77,7 +77,7 @@ static void find_common(uc_confusion *self, const uc_annotations *all)
     normalize_rows(self->P, K);
 }
 
-/* The pairs of one annotator, from `first` on; returns the first of the next one. */
+/* Processes the pairs of one annotator, starting at `first`; returns the first pair of the next annotator. */
 static size_t take_annotator(uc_confusion *self, const uc_annotations *all, size_t first, double *sums)
 {
     const size_t K = self->K;

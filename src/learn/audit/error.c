@@ -1,16 +1,17 @@
 /*
- * The error of `audit` on true classes, by the noise hypotheses that `auto` has (learn/calibration).
+ * The error of `audit` on true classes, by the noise hypotheses that `auto` uses (learn/calibration).
  *
- * What is calibrated are scores, not the probabilities softmax(S / t): these are so near 0 and 1 that a
+ * The scores are calibrated, not the probabilities softmax(S / t). The latter are so close to 0 and 1 that a
  * model which is right four times in five looks like one that is always right on labels of which one in five
- * is wrong. How far the scores are apart tells the two from each other.
+ * is wrong. The distances between the scores tell the two apart.
  *
- * The scores S of the last step may be wrong together, where clouds of rows have drifted away from their
- * classes: then each row confirms the others, and what the labels say against them looks like noise. The
- * scores of the first fit, to the labels as they are, cannot drift. So the hypotheses are tried with both,
- * and those scores stay by which the labels are as likely as by the others (SUPPORTED).
+ * The scores S of the last step may all be wrong together, if clouds of rows have drifted away from their
+ * classes: each row then confirms the others, and labels that disagree look like noise. The scores of the
+ * first fit, to the labels as they are, cannot drift. Therefore the hypotheses are tried with both. If the
+ * labels are clearly more likely under one of them (SUPPORTED), that one is used, otherwise the interval
+ * covers both.
  *
- * A row with several labels counts by one of them, drawn evenly: two labels of a row do not make two rows.
+ * A row with several labels counts with one of them, drawn evenly: two labels of one row are not two rows.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void free_rows(seen_rows *self)
     uc_free(self->predicted);
 }
 
-/* One label of each row; `first` is the number of the first one among the rows of all processes. */
+/* Draws one label per row; `first` is the number of the first row among those of all processes. */
 static void draw_labels(uint32_t *labels, const uc_annotations *annotations, size_t first, uint64_t seed)
 {
     for (size_t i = 0; i < annotations->rows; i++) {
@@ -51,7 +52,7 @@ static void draw_labels(uint32_t *labels, const uc_annotations *annotations, siz
     }
 }
 
-/* A copy, or what all processes have. */
+/* Copies the data or, with several processes, collects them from all. */
 static uc_status gather(void *out, const void *own, size_t bytes, const uc_context *context)
 {
     void *all = NULL;
@@ -105,7 +106,7 @@ static uc_status estimate(uc_clean_error *out, const seen_rows *seen, const doub
     return uc_comm_agree(uc_comm_of(context), uc_clean_error_estimate(out, &rows, context));
 }
 
-/* Which of the two the labels support, or both. */
+/* The estimate that the labels support, or the union of both. */
 static uc_clean_error unite(uc_clean_error last, const uc_clean_error *first)
 {
     if (first->fit > last.fit + SUPPORTED)

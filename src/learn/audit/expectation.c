@@ -1,5 +1,5 @@
 /*
- * What is believed of the true classes, given scores S and labels:
+ * The probabilities of the true classes, given scores S and labels:
  *
  *   R_i = softmax(S_i / t + LL_i)                  LL_iz = sum over the row's labels of log C_j[z][l]
  *   fit = mean_i log sum_z softmax(S_i / t)_z exp(LL_iz)
@@ -35,7 +35,7 @@ static double fit_of_row(const double *s, double t, const double *LL, size_t K, 
 
 typedef struct expect_job {
     const uc_expectation *self;
-    double *R, *changes; /* of each block */
+    double *R, *changes; /* largest change of each block */
     bool fits;
 } expect_job;
 
@@ -78,7 +78,7 @@ static uc_status expect_rows(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The largest of all processes' values. */
+/* The largest value over all processes. */
 static uc_status largest_of_all(double *value, const uc_context *context)
 {
     const uc_comm *comm = uc_comm_of(context);
@@ -92,7 +92,7 @@ static uc_status largest_of_all(double *value, const uc_context *context)
     return status;
 }
 
-/* Blocks of uc_sum_over are a multiple of ours, so that no two threads write the change of one. */
+/* The blocks of uc_sum_over are multiples of these, so no two threads write the change of the same block. */
 uc_status uc_expect(double *R, double *change, double *fits, const uc_expectation *self)
 {
     const size_t rows = self->labelled->annotations->rows, blocks = uc_block_count(rows, ROWS_PER_BLOCK);

@@ -1,19 +1,20 @@
 /*
- * Gaussian classes with one covariance, from soft labels R, and the scores of rows by fits without them.
+ * Gaussian classes with a common covariance, fitted to soft labels R, and the scores of rows by fits without
+ * them.
  *
  *   a_i       coordinates of row i on uncorrelated axes of mean 0 and variances w      u_i  its weight
- *   c, f      sums of u R + 1e-9, and their shares of all weight n
+ *   c, f      sums of u R + 1e-9, and their shares of the total weight n
  *   M_k       mean of class k:  sum_i u_i R_ik a_i / c_k
  *   q         1 / ((1 - s) w + s mean w): the inverse of the shrunk total covariance, which is diagonal
  *
- * The covariance within classes is the total one less that of the class means, (1 - s) M' diag(f) M, and its
- * inverse follows from the diagonal one (Woodbury), with K x K matrices only:
+ * The covariance within classes is the total covariance minus that of the class means, (1 - s) M' diag(f) M.
+ * Its inverse follows from the diagonal one (Woodbury), with only K x K matrices:
  *
  *   H = M diag(q)      G = H M'      U = I + G (diag(1 / ((1 - s) f)) - G)^-1
  *   W = U H            b_k = -<W_k, M_k> / 2
  *
- * A score is U (H a) + b, and (1 - s) H a f is a linear smoother of R, with leverage h_i: so the score of
- * row i by the fit without it needs no other fit,
+ * A score is U (H a) + b, and (1 - s) H a f is a linear smoother of R with leverage h_i. The score of row i
+ * by the fit without it therefore needs no other fit:
  *
  *   E_i = (1 - s) f (H a_i)      E_i <- (E_i - h_i (R_i - f)) / (1 - h_i)      U (E_i / f / (1 - s)) + b
  */
@@ -23,7 +24,7 @@
 #include "learn/audit/views.h"
 #include "linalg/linalg.h"
 
-#define LEAST_COUNT 1e-9 /* of a class that no row has */
+#define LEAST_COUNT 1e-9 /* for a class that no row has */
 #define ROWS_PER_BLOCK ((size_t)256)
 
 /* ---- the fit ---- */
@@ -58,7 +59,7 @@ static uc_status add_means(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* U from G, which is symmetric: its transpose solves (diag - G) X = G, plus I. */
+/* Computes U from G; as G is symmetric, the transpose of U solves (diag - G) X = G, plus I. */
 static uc_status find_correction(uc_audit_view_fit *self, const double *M, double s, size_t K, size_t D)
 {
     double *G = uc_alloc(K * K, sizeof *G), *B = uc_alloc(K * K, sizeof *B);
@@ -91,7 +92,7 @@ static uc_status allocate(uc_audit_view_fit *self, size_t K, size_t D)
     return self->W && self->b && self->f && self->H && self->U ? UC_OK : UC_ERR_NOMEM;
 }
 
-/* sums: K x D and then K, as add_means leaves them; the first part becomes M. */
+/* `sums` holds K x D and then K numbers, as add_means leaves them; the first part becomes M. */
 static uc_status solve(uc_audit_view_fit *self, double *sums, const uc_audit_view *view, double n, size_t K)
 {
     const size_t D = view->axes;

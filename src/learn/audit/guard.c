@@ -1,12 +1,13 @@
 /*
- * The guard: is `structure` believed, or do its clouds tell another story than the labels?
+ * The guard: should `structure` be believed, or do its clouds contradict the labels?
  *
- *   loss     (top - last fit) / (top - fit of the prior): what features said about labels and say no more
- *   N[z][l]  how many labels l are really z, by the clouds
+ *   loss     (top - last fit) / (top - fit of the prior): the share of the features' gain that was lost again
+ *   N[z][l]  how many labels l belong to true class z, according to the clouds
  *
- * It is believed up to a loss of .06. More than 600 rows tell more exactly: up to .045, and only if no label
- * is more often some other class than its own. Where classes have an order, clouds can slide along it, each
- * into the place of the next: their fit hardly falls, but then most of the labels E are really D.
+ * `structure` is believed up to a loss of .06. With more than 600 rows the test is stricter: up to .045, and
+ * only if no label belongs to another class more often than to its own. If classes have an order, clouds can
+ * slide along it, each into the place of the next: their fit hardly falls, but then, say, most of the labels
+ * E belong to class D.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define MOST_LOSS_LARGE 0.045
 #define SURE 2.0 /* standard deviations of the difference of two counts */
 
-/* N of all annotators: K x K, true classes by row. */
+/* N over all annotators: K x K, a row per true class. */
 static void count_labels(double *N, const uc_confusion *confusion, const uc_annotations *annotations)
 {
     const size_t K = confusion->K;
@@ -38,7 +39,7 @@ static bool is_outnumbered(const double *N, size_t K, size_t label)
     return false;
 }
 
-/* Some label is surely more often another class than its own. */
+/* Whether some label clearly belongs to another class more often than to its own. */
 static uc_status finds_a_label_outnumbered(bool *out, const double *R, uc_confusion *confusion,
                                            const uc_labelled *labelled)
 {
@@ -61,7 +62,7 @@ uc_status uc_audit_believes_structure(bool *out, double loss, bool large, const 
 {
     bool outnumbered = false;
     uc_status status = UC_OK;
-    *out = loss <= (large ? MOST_LOSS_LARGE : MOST_LOSS); /* not so for NaN */
+    *out = loss <= (large ? MOST_LOSS_LARGE : MOST_LOSS); /* false for NaN */
     if (*out && large)
         status = finds_a_label_outnumbered(&outnumbered, R, confusion, labelled);
     *out = *out && !outnumbered;

@@ -1,9 +1,10 @@
 /*
- * Scores and predictions of rows by fits that have not seen their labels in any way. Leave-one-out takes a
- * row out of the fit to R, but its label was among those that made R: with few rows of a class the error
- * looks smaller than it is. Here the rows of each of FOLDS parts are taken for unlabelled in turn, and all is
- * done again with the others' labels: the first fit, `structure` or `labels`, and the model's fit. The views
- * know no labels, and stay. Where a class has many rows leave-one-out tells the same, and costs nothing.
+ * Scores and predictions of rows by fits that have not used their labels in any way. Leave-one-out takes a
+ * row out of the fit to R, but its label was among those that determined R; with few rows of a class the
+ * error then looks too small. Here the rows of each of FOLDS parts are treated as unlabelled in turn, and
+ * everything is repeated with the labels of the others: the first fit, `structure` or `labels`, and the
+ * model's fit. The views do not depend on labels and are kept. If a class has many rows, leave-one-out gives
+ * the same result and costs nothing.
  */
 #include <string.h>
 
@@ -12,13 +13,13 @@
 #include "unconfuse/random.h"
 
 #define FOLDS 5
-#define SEQUENCE UINT64_C(0x666f6c64) /* "fold": which rows go together */
+#define SEQUENCE UINT64_C(0x666f6c64) /* "fold": assigns rows to folds */
 
 typedef struct holding {
     const uc_labelled *labelled;
     const uc_audit_view *views;
     size_t views_count;
-    size_t first; /* number of the first row among those of all processes */
+    size_t first; /* number of this process's first row among those of all */
     uint64_t seed;
     uint32_t *gold;
     uc_annotation *items;
@@ -31,7 +32,7 @@ static unsigned fold_of(const holding *self, size_t row)
     return (unsigned)uc_rng_below(&rng, FOLDS);
 }
 
-/* The annotations of the other folds; gold of this one is hidden, too. */
+/* The annotations of the other folds; gold labels of this fold are hidden too. */
 static uc_status hide(uc_annotations *out, const holding *self, unsigned fold)
 {
     const uc_annotations *all = self->labelled->annotations;
@@ -47,7 +48,7 @@ static uc_status hide(uc_annotations *out, const holding *self, unsigned fold)
                                self->labelled->context);
 }
 
-/* The rows of the fold, from all. */
+/* Copies the scores of the fold's rows. */
 static void take(double *out, const double *S, const holding *self, unsigned fold)
 {
     const size_t K = self->labelled->annotations->K;

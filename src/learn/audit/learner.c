@@ -1,6 +1,6 @@
 /*
- * The learner `audit`: one label per row, some of them wrong in a way that may depend on the row. It finds
- * the true classes (run.c), and its model predicts those. Rows without a label help.
+ * The learner `audit`: one label per row, some of them wrong, possibly depending on the row. It estimates the
+ * true classes (run.c), and its model predicts these. Rows without a label help.
  */
 #include <math.h>
 #include <string.h>
@@ -42,7 +42,7 @@ const uc_option uc_audit_options[] = {
 
 static const char *const modes[] = {"auto", "structure", "labels"};
 
-/* Rows come without a map of their own choice: the views are the map. */
+/* A map cannot be chosen: the views are the map. */
 static uc_status check_settings(const uc_train_settings *train)
 {
     if (train->map.map != UC_MAP_NONE)
@@ -115,8 +115,8 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *settings)
     return status;
 }
 
-/* Where the guard believes the clouds, and not by a hair: beyond .045 of its .06 they were no better than
- * `auto`'s own fit. */
+/* Whether the guard clearly accepts the clouds: at a loss beyond .045, out of the allowed .06, they were no
+ * better than `auto`'s own fit. */
 static bool stands(double *criterion, const uc_model *model)
 {
     const json_t *chosen = json_object_get(model->summary, "chosen");
@@ -126,11 +126,11 @@ static bool stands(double *criterion, const uc_model *model)
     return mode && strcmp(mode, modes[UC_AUDIT_STRUCTURE]) == 0 && *criterion <= MOST_LOSS;
 }
 
-/* Leverage is shrunk to a tenth, so few axes do most of the work. */
+/* Shrinkage keeps the leverage at about a tenth, so few axes do most of the work. */
 static const uc_audit_settings coarse = {.mode = UC_AUDIT_AUTO, .landmarks = 200, .axes = 100};
 
-/* The guard with fewer landmarks: its loss is then lower more often than higher. The width that suits the
- * labels is the same with all of them, and need not be looked for again. */
+/* Runs the guard with fewer landmarks, which makes its loss lower more often than higher. The best width is
+ * the same as with all landmarks and need not be searched for again. */
 static uc_status may_stand(uc_prospect *out, void *settings, const uc_dataset *data, uint64_t seed,
                            const uc_context *context)
 {

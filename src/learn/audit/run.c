@@ -1,14 +1,16 @@
 /*
- * All of `audit`: views, the width of their kernels, `structure`, its guard, and `labels` where that says no.
+ * All of `audit`: the views, the width of their kernels, `structure`, its guard, and `labels` if the guard
+ * rejects it.
  *
- *   width    of .3, 1 and 3: ten steps of `structure` for each, and the largest fit anywhere on the way wins;
- *            where there are more rows than landmarks, the largest fit of the last of these steps; above
- *            10,000 rows widths are tried on 5,000 of them, and the axes of views begin with those; where the
- *            caller sets a width nothing is tried
- *   axes     300 of each view from 600 landmarks; with more rows one axis for every ten, as long as rows x
- *            axes stay few: a row then has about a tenth of its own score, and shrinkage has little to do
- *   guard    guard.c. Losses of all widths are much alike: where only the guard is asked for, it stops when
- *            the first width has lost .09 (on twelve sets that were above .08 there, no width came to .045)
+ *   width    .3, 1 and 3 are tried with ten steps of `structure` each, and the largest fit at any step wins;
+ *            if there are more rows than landmarks, the largest fit at the last of these steps; above 10,000
+ *            rows, widths are tried on 5,000 of them, which also determine the space of the axes; if the
+ *            caller sets a width, nothing is tried
+ *   axes     300 per view with 600 landmarks; with more rows one axis per ten rows, as long as rows x axes
+ *            stays small: a row then contributes about a tenth of its own score, and hardly any shrinkage is
+ *            needed
+ *   guard    see guard.c. The losses of all widths are similar: if only the guard is asked for, it stops when
+ *            the first width has lost .09 (on twelve data sets above .08, no width came down to .045)
  */
 #include <math.h>
 #include <string.h>
@@ -20,16 +22,16 @@
 #include "map/map.h"
 
 #define TRIAL_STEPS 10
-#define ENOUGH_ROWS 200 /* of a class: leave-one-out is as good as holding rows out */
-#define HOPELESS 0.09   /* the guard alone stops where the widest kernel has lost that in its first steps */
-#define MANY_ROWS 10000 /* from then on, */
-#define SOME_ROWS 5000  /* so many choose the width */
+#define ENOUGH_ROWS 200 /* per class: leave-one-out is then as good as holding rows out */
+#define HOPELESS 0.09   /* the guard alone stops if the widest kernel has lost that much in its first steps */
+#define MANY_ROWS 10000 /* above this number, widths are tried on */
+#define SOME_ROWS 5000  /* this number of rows */
 
 #define LEAST_AXES 300.0
 #define LEAST_LANDMARKS 600.0
 #define ROWS_PER_AXIS 10.0
-/* Rows x axes of a view that there may be, and axes at most. Sparse rows have more landmarks, too: their
- * kernels are cheap, and none of them is near to many of the others. */
+/* Limits on rows x axes of a view, and on axes. Sparse rows also get more landmarks: their kernels are cheap,
+ * and few of them are close to each other. */
 #define DENSE_COORDINATES 6e6
 #define DENSE_AXES 600.0
 #define SPARSE_COORDINATES 3e7
@@ -44,22 +46,22 @@ typedef struct audit {
     const uc_labelled *labelled;
     const uc_audit_settings *settings;
     uint64_t seed;
-    size_t axes;     /* of each view, at most */
-    uc_matrix dense; /* X, where it came in sparse storage but is not sparse */
+    size_t axes;     /* maximum per view */
+    uc_matrix dense; /* X as a dense matrix, if it came in sparse storage but is not sparse */
     uc_matrix landmarks;
     uc_audit_rows rows[UC_AUDIT_VIEWS];
     uc_audit_view views[UC_AUDIT_VIEWS];
-    size_t count;         /* of views: those in which rows differ */
-    const double *widths; /* that are tried: all, or the one of the settings */
-    size_t tried;         /* how many */
-    size_t width;         /* of `views`; WIDTHS: there are none yet */
-    size_t best;          /* of the widths */
+    size_t count;         /* number of views, not counting those in which all rows are the same */
+    const double *widths; /* the widths to try: all, or the one in the settings */
+    size_t tried;         /* number of widths to try */
+    size_t width;         /* index of the width that `views` were made with; WIDTHS: no views yet */
+    size_t best;          /* index of the best width */
     bool guard_only;
-    bool hopeless; /* the guard will not believe any width */
+    bool hopeless; /* the guard will not accept any width */
     uc_path path;
     double *start; /* R0 */
     uc_some_rows some;
-    bool many; /* rows: `some` are drawn */
+    bool many; /* there are so many rows that `some` are drawn */
 } audit;
 
 static void free_views(audit *self)
@@ -82,8 +84,8 @@ static void free_audit(audit *self)
 
 /* ---- views ---- */
 
-/* Rows in sparse storage that hold a quarter of all values, which is the readers' own limit, get all views,
- * as those from a file do; where there is no memory for that they stay as they are. */
+/* Rows in sparse storage with at least a quarter of all values, the readers' own limit, get all views, as the
+ * same rows from a file would. If memory does not suffice, they stay as they are. */
 static uc_status take_rows(audit *self, const uc_matrix *X)
 {
     const uc_context *context = self->labelled->context;
@@ -106,7 +108,7 @@ static uc_status take_rows(audit *self, const uc_matrix *X)
     return uc_comm_agree(comm, status);
 }
 
-/* How many axes a view has, and landmarks, where the settings leave it open. */
+/* Chooses the numbers of axes and landmarks per view where the settings leave them open. */
 static void choose_sizes(size_t *axes, size_t *landmarks, const audit *self)
 {
     const double n = self->labelled->annotations->total_rows;
@@ -121,7 +123,7 @@ static void choose_sizes(size_t *axes, size_t *landmarks, const audit *self)
         *landmarks = (size_t)fmax(LEAST_LANDMARKS, needed);
 }
 
-/* All rows, where there are no more than landmarks are wanted; else random ones. */
+/* Takes all rows as landmarks if there are no more than wanted, otherwise random ones. */
 static uc_status take_landmarks(audit *self)
 {
     const uc_context *context = self->labelled->context;
@@ -177,15 +179,15 @@ static uc_status see_width(audit *self, size_t width)
 
 /* ---- decisions ---- */
 
-/* The most steps of every width that is tried, and of the one that is chosen. */
+/* Reports progress against the maximum number of steps of every width tried and of the one chosen. */
 static uc_status tell(const audit *self, double done, const char *what)
 {
     return uc_report(self->labelled->context, "auditing", done, (double)self->tried + 2.0, what);
 }
 
-/* By what widths are compared. Where many labels are wrong, a wide kernel fits them best in its first steps
- * and loses that again: the largest fit on the way would still choose it. Small data keep to that one, by
- * which the method is defined. */
+/* The criterion for comparing widths. If many labels are wrong, a wide kernel fits them best in its first
+ * steps and loses that gain again; the largest fit on the way would still choose it. Small data nevertheless
+ * use the largest fit, by which the method is defined. */
 static double merit(const uc_path *path, const audit *self)
 {
     return self->labelled->annotations->total_rows > (double)self->landmarks.rows ? path->last : path->top;
@@ -220,13 +222,13 @@ static uc_status choose_width(audit *self, double *R, double *S)
     return status;
 }
 
-/* The best width by some of the rows; R becomes R0 of all. */
+/* Finds the best width on some of the rows; R becomes R0 of all rows. */
 static uc_status choose_by_some(audit *self, double *R)
 {
     const uc_annotations *all = self->labelled->annotations;
     uc_labelled few = {.context = self->labelled->context};
     double *S = NULL;
-    audit trial = *self; /* it borrows rows and landmarks */
+    audit trial = *self; /* borrows rows and landmarks */
     uc_status status = uc_some_rows_draw(&self->some, self->X, self->labelled, SOME_ROWS, self->seed);
     if (status != UC_OK)
         return status;
@@ -266,7 +268,7 @@ static uc_status choose_mode(uc_audit_fit *out, const audit *self)
     return status;
 }
 
-/* `fitted` becomes what the model is fitted to. */
+/* `fitted` becomes what the model will be fitted to. */
 static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
 {
     const size_t size = out->rows * out->K;
@@ -302,7 +304,7 @@ static uc_status decide(audit *self, uc_audit_fit *out, double *fitted)
 
 /* ---- the model ---- */
 
-/* The view's map, with landmarks as the preprocessing leaves them. */
+/* The view's map; its landmarks are preprocessed by `steps`. */
 static uc_status make_map(uc_map **out, const uc_audit_view *view, const uc_preprocessing *steps)
 {
     const size_t m = view->rows->landmarks, D = view->axes;
@@ -349,7 +351,7 @@ static uc_status make_views(uc_model *model, const audit *self)
     return status;
 }
 
-/* The weights of one view, whose columns begin at `first`; offsets are added up. */
+/* Writes the weights of one view, whose columns start at `first`, and adds up the offsets. */
 static uc_status write_view(uc_model *model, const audit *self, size_t v, size_t first, const double *fitted)
 {
     const uc_audit_view *view = &self->views[v];
@@ -392,7 +394,7 @@ static uc_status write_model(uc_model *model, const audit *self, const uc_audit_
 
 /* ---- all ---- */
 
-/* Leave-one-out scores of the first fit, and predictions by those of the model. */
+/* Computes leave-one-out scores of the first fit, and predictions from those of the model. */
 static uc_status leave_out(const audit *self, uc_audit_fit *out, const double *fitted)
 {
     const size_t K = out->K;

@@ -1,13 +1,13 @@
 /*
- * Probabilities that come true. R was seen to be surer than it should be, where classes overlap above all
- * (docs/audit.md). Q are the posteriors of the same scores and the
- * same matrix with a temperature t,
+ * Calibrated probabilities. R was found to be overconfident, especially where classes overlap
+ * (docs/audit.md). Q are the posteriors from the same scores and the same matrix with a temperature t,
  *
  *   Q_i = softmax(S_i / t + LL_i)        t = t0 x the one of {1, 1.5, 2, 3} that makes the labels most likely
  *
- * t0 is the temperature of R: 1, or that of `labels`. Hotter ones fit labels better still where wrong labels
- * depend on the row, by believing them. R stays what classes, shares and the matrix are found by: its sum
- * estimates the number of wrong labels better. Up to 600 rows the method is defined by R alone, and Q is R.
+ * t0 is the temperature of R: 1, or that of `labels`. If wrong labels depend on the row, higher temperatures
+ * fit the labels even better, by believing them. R remains the basis of classes, shares and the matrix: its
+ * sum estimates the number of wrong labels better. Up to 600 rows the method is defined by R alone, and Q is
+ * R.
  */
 #include <math.h>
 #include <string.h>

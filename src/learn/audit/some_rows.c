@@ -1,10 +1,11 @@
-/* Some of the rows, with what is known of them: where there are many, a width and axes are found by these. */
+/* A sample of the rows with their labels: if there are many rows, the width and the axes are found on a
+ * sample. */
 #include <string.h>
 
 #include "learn/audit/views.h"
 #include "map/map.h"
 
-#define SEQUENCE UINT64_C(0x736f6d65) /* "some": another draw than that of the landmarks */
+#define SEQUENCE UINT64_C(0x736f6d65) /* "some": a different draw from that of the landmarks */
 
 void uc_some_rows_free(uc_some_rows *self)
 {
@@ -15,7 +16,7 @@ void uc_some_rows_free(uc_some_rows *self)
     *self = (uc_some_rows){0};
 }
 
-/* Which of this process's rows are among the `wanted` of all. */
+/* Lists which of this process's rows are among the `wanted` rows drawn from all processes. */
 static uc_status draw_rows(size_t **out, size_t *count, const uc_labelled *labelled, size_t wanted,
                            uint64_t seed)
 {

@@ -1,14 +1,14 @@
 /*
- * `structure`: the classes are clouds, whatever single labels say. From R0 = the labels, again and again
+ * `structure`: the classes are clouds, whatever single labels say. Starting from R0 = the labels, repeat
  *
  *   fit the views to R;  C from R;  S = leave-one-out scores + log pi;  R <- softmax(S + LL)
  *
- * until R changes by less than 1e-3, or 30 times. Each time the fit of the labels is recorded,
+ * until R changes by less than 1e-3, or 30 times. Each step records the fit of the labels,
  *
  *   max over t of mean_i log sum_z softmax(S_i / t)_z exp(LL_iz)
  *
- * It rises as long as clouds and labels tell the same story. When the clouds drift away from the labels it
- * falls: what is lost, as a share of what features say about labels at all, is the guard's loss.
+ * The fit rises as long as clouds and labels agree. If the clouds drift away from the labels, it falls; the
+ * amount lost, as a share of the features' gain over the prior, is the guard's loss.
  */
 #include <math.h>
 

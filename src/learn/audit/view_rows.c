@@ -1,8 +1,8 @@
 /*
- * Rows as a view sees them, and their distances from landmarks.
+ * Rows as preprocessed by a view, and their distances from landmarks.
  *
- * All of it is in double precision, from the values of the file on: which axes of a kernel are kept depends
- * on eigenvalues of 1e-8 of the largest, and rounding prepared rows to floats moves those.
+ * All of it is in double precision, starting from the values in the file: which axes of a kernel are kept
+ * depends on eigenvalues of 1e-8 of the largest, and rounding preprocessed rows to floats would change those.
  *
  *   unit      x / |x|                                standard  (x_j - mean_j) / deviation_j
  *   root      r / |r|, r_j = sign(x_j) sqrt|x_j|
@@ -14,11 +14,11 @@
 #include "learn/audit/views.h"
 #include "linalg/linalg.h"
 
-#define SAME 1e-12 /* squared distance of rows that count as the same */
+#define SAME 1e-12 /* squared distance below which rows count as the same */
 #define ROUNDING 1e-13
 #define SMALLEST_DEVIATION 1e-9
 
-/* ---- preparing a row ---- */
+/* ---- preprocessing a row ---- */
 
 static void scale_to_unit(double *x, size_t count)
 {
@@ -32,7 +32,7 @@ static void scale_to_unit(double *x, size_t count)
         x[j] /= length;
 }
 
-/* The row's entries, prepared, in x; a standard view has an entry for every column. */
+/* Stores the row's preprocessed entries in x; a standard view has an entry for every column. */
 static void prepare_entries(double *x, const uc_audit_rows *self, uc_row row)
 {
     for (size_t j = 0; j < row.count; j++)
@@ -59,7 +59,7 @@ static double norm2_of(const double *x, size_t count)
 
 typedef struct column_job {
     const uc_matrix *X;
-    const double *weights, *mean; /* mean NULL: sums are wanted, else squares around it */
+    const double *weights, *mean; /* `mean` NULL: compute sums, otherwise squares around the mean */
 } column_job;
 
 static uc_status add_columns(double *sum, size_t first, size_t last, void *user)
@@ -128,7 +128,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->landmark > y->landmark) - (x->landmark < y->landmark);
 }
 
-/* Entries that are sorted by column become the arrays of the view. */
+/* Builds the arrays of the view from entries that are sorted by column. */
 static void index_columns(uc_audit_rows *self, const entry *entries)
 {
     self->columns = 0;
@@ -175,14 +175,14 @@ cleanup:
 
 /* ---- distances ---- */
 
-/* Prepared rows, or one sparse one. */
+/* The work space for preprocessed rows, or for one sparse row. */
 size_t uc_audit_view_work(const uc_audit_rows *self, size_t rows)
 {
     const size_t prepared = self->dense ? rows * self->cols : self->cols;
     return prepared + rows;
 }
 
-/* Where column j is, or would be, from place `at` on. */
+/* The position of column j, or where it would be inserted, searching from position `at`. */
 static size_t find_column(const uc_audit_rows *self, size_t at, uint32_t column)
 {
     size_t low = at, high = self->columns;
@@ -211,7 +211,7 @@ static void sparse_products(double *values, const uc_audit_rows *self, uc_row ro
     }
 }
 
-/* values come as inner products */
+/* values holds inner products on entry */
 static void finish_row(double *values, const uc_audit_rows *self, double norm2, double width)
 {
     if (width > 0.0) {
@@ -248,7 +248,7 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of all pairs of landmarks that are not the same; the mean of the two in the middle. */
+/* The median over all pairs of distinct landmarks; the mean of the middle two for an even number. */
 static uc_status find_median(uc_audit_rows *self, const uc_matrix *landmarks)
 {
     const size_t m = self->landmarks;

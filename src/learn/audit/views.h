@@ -1,4 +1,4 @@
-/* Views of rows: what `audit` measures kernels on, and the axes that it makes of them. */
+/* Views of rows: the preprocessing on which `audit` computes kernels, and the kernels' principal axes. */
 #ifndef UC_AUDIT_VIEWS_H
 #define UC_AUDIT_VIEWS_H
 
@@ -6,7 +6,7 @@
 
 #define UC_AUDIT_VIEWS 3
 
-/* ---- rows as a view sees them, in full precision (view_rows.c) ---- */
+/* ---- rows as preprocessed by a view, in full precision (view_rows.c) ---- */
 
 typedef enum uc_audit_view_kind {
     UC_AUDIT_VIEW_UNIT,     /* x / |x| */
@@ -14,44 +14,45 @@ typedef enum uc_audit_view_kind {
     UC_AUDIT_VIEW_ROOT      /* sign(x) sqrt|x|, then unit length */
 } uc_audit_view_kind;
 
-/* A view's landmarks, and how rows are measured from them. */
+/* A view's landmarks, and what is needed to compute distances from them. */
 typedef struct uc_audit_rows {
     uc_audit_view_kind kind;
-    const uc_matrix *source; /* the landmarks as the file has them; borrowed */
+    const uc_matrix *source; /* the landmarks as in the file; borrowed */
     size_t cols, landmarks;
     double *shift, *factor; /* of columns, standard view; NULL otherwise */
-    double *dense;          /* landmarks x cols, prepared; NULL: sparse, by columns: */
+    double *dense;          /* landmarks x cols, preprocessed; NULL: sparse, stored by columns: */
     size_t entries, columns;
-    uint32_t *column;   /* those in which a landmark has an entry, ascending */
+    uint32_t *column;   /* columns in which some landmark has an entry, ascending */
     size_t *start;      /* columns + 1 */
     uint32_t *landmark; /* of each entry */
     double *value;
     double *norm2; /* squared lengths of the landmarks */
-    double median; /* squared distance of two different landmarks; 0: all are the same */
+    double median; /* squared distance of two distinct landmarks; 0: all landmarks are the same */
 } uc_audit_rows;   /* zero-initialised may be freed */
 
 /* `landmarks` are rows of the data, the same in all processes. */
 uc_status uc_audit_rows_make(uc_audit_rows *out, uc_audit_view_kind kind, const uc_matrix *X,
                              const uc_matrix *landmarks, const uc_labelled *labelled);
 void uc_audit_rows_free(uc_audit_rows *self);
-/* values[i * landmarks + l]: squared distances, or with width > 0 exp(-distance / width), of rows first ..
- * last - 1 of X to the landmarks. `work` has room for uc_audit_view_work doubles. */
+/* values[i * landmarks + l] becomes the squared distance or, if width > 0, exp(-distance / width), of row
+ * first + i of X from landmark l, for rows first .. last - 1. `work` has room for uc_audit_view_work
+ * doubles. */
 size_t uc_audit_view_work(const uc_audit_rows *self, size_t rows);
 void uc_audit_view_kernel(double *values, const uc_audit_rows *self, const uc_matrix *X, size_t first,
                           size_t last, double width, double *work);
-/* The preprocessing that prepares rows so, without a map. */
+/* The preprocessing of the view, without a map. */
 uc_status uc_audit_view_preprocessing(uc_preprocessing *out, const uc_audit_rows *self);
 
-/* ---- some of the rows (some_rows.c) ---- */
+/* ---- a sample of the rows (some_rows.c) ---- */
 
 typedef struct uc_some_rows {
     uc_matrix X;
     uc_annotations annotations;
-    uint32_t *gold;  /* NULL as in uc_labelled */
-    double *weights; /* the same */
+    uint32_t *gold;  /* NULL if there is none in uc_labelled */
+    double *weights; /* NULL if there are none in uc_labelled */
 } uc_some_rows;      /* zero-initialised may be freed */
 
-/* `wanted` of the rows of all processes, drawn at random; each process takes those that are its own. */
+/* Draws `wanted` rows at random from those of all processes; each process takes its own among them. */
 uc_status uc_some_rows_draw(uc_some_rows *out, const uc_matrix *X, const uc_labelled *labelled, size_t wanted,
                             uint64_t seed);
 void uc_some_rows_free(uc_some_rows *self);
@@ -72,8 +73,8 @@ typedef struct uc_audit_view {
     double *h;                 /* leverage of each row */
 } uc_audit_view;               /* zero-initialised may be freed */
 
-/* The kernel is exp(-width |x - y|^2 / median). UC_OK with axes 0 when the rows are all the same. Unless
- * `some` is NULL the space of the axes is that of these rows; the axes in it are those of all rows. */
+/* The kernel is exp(-width |x - y|^2 / median). Returns UC_OK with axes 0 if all rows are the same. Unless
+ * `some` is NULL, these rows determine the space of the axes; within it, the axes are those of all rows. */
 uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, const uc_matrix *X,
                              const uc_labelled *labelled, double width, size_t most_axes,
                              const uc_some_rows *some);
@@ -85,47 +86,48 @@ void uc_audit_view_free(uc_audit_view *self);
 typedef struct uc_audit_view_fit {
     double *W; /* K x D */
     double *b; /* K */
-    double *f; /* K: shares of the classes */
+    double *f; /* K: class shares */
     double *H; /* K x D: class means, divided by the covariance */
-    double *U; /* K x K: what the class means' own spread adds to the inverse covariance (Woodbury) */
+    double *U; /* K x K: effect of the spread of the class means on the inverse covariance (Woodbury) */
 } uc_audit_view_fit;
 
 uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *view,
                                  const uc_labelled *labelled, const double *R);
 void uc_audit_view_fit_free(uc_audit_view_fit *self);
-/* S += share times the scores of each row by the fit without it. */
+/* S += share times the leave-one-out scores of each row. */
 uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, const uc_audit_view *view,
                                       const uc_labelled *labelled, const double *R, double share);
-/* S = the mean of the views' leave-one-out scores + log pi of R; pi has room for K. */
+/* S = the mean of the views' leave-one-out scores, plus log pi from R; pi has room for K values. */
 uc_status uc_audit_scores(double *S, double *pi, const uc_audit_view *views, size_t count,
                           const uc_labelled *labelled, const double *R);
 
 /* ---- decisions (structure.c, guard.c, believe.c) ---- */
 
-/* Where the expectation and the fits of `structure` went. */
+/* What happened on the path of `structure`. */
 typedef struct uc_path {
     unsigned steps;
-    double top;         /* largest fit of a step */
+    double top;         /* largest fit of any step */
     double last, prior; /* fit and fit of the prior at the last step */
-    double temperature; /* that has the last fit */
+    double temperature; /* that gave the last fit */
     bool converged;
 } uc_path;
 
-/* Goes on with `structure` from R, up to `most` steps in all. */
+/* Continues `structure` from R, up to `most` steps in total. */
 uc_status uc_structure(uc_path *path, double *R, double *S, const uc_audit_view *views, size_t count,
                        const uc_labelled *labelled, unsigned most);
-/* The share of what features say about labels that the path has lost; NaN: they say nothing. */
+/* The share of the features' gain over the prior that the path has lost; NaN if there was no gain. */
 double uc_path_loss(const uc_path *path);
 #define UC_AUDIT_MOST_STEPS 30
-/* The guard: whether `structure`, which led to R, is believed. Where there are many rows, `confusion` becomes
- * that of R. */
+/* The guard: whether to believe `structure`, which led to R. If there are many rows, `confusion` becomes that
+ * of R. */
 uc_status uc_audit_believes_structure(bool *out, double loss, bool large, const double *R,
                                       uc_confusion *confusion, const uc_labelled *labelled);
-/* `labels`: R and S from R0, which R comes as. *fitted, n x K, becomes what the model is fitted to. */
+/* `labels`: computes R and S from R0, which R holds on entry. *fitted, n x K, becomes what the model is
+ * fitted to. */
 uc_status uc_believe_labels(double *R, double *S, double *temperature, unsigned *steps, double *fitted,
                             const uc_audit_view *views, size_t count, const uc_labelled *labelled,
                             const uc_path *path);
-/* Sets held_out, first and predicted of *out, whose mode is decided; `path` is that of all rows. */
+/* Sets held_out, first and predicted of *out, whose mode is already decided; `path` is that of all rows. */
 uc_status uc_audit_hold_out(uc_audit_fit *out, const uc_audit_view *views, size_t count,
                             const uc_labelled *labelled, const uc_path *path, uint64_t seed);
 

@@ -1,24 +1,24 @@
 /*
- * `auto`: nothing is known but rows and labels, of which some are wrong.
+ * `auto`: learns from nothing but rows and labels, some of which are wrong.
  *
- * Which view of the rows suits them (scaling, kernel, width) is chosen before (src/select/view.c). On the
- * rows so prepared:
+ * The view of the rows (scaling, kernel, width) is chosen beforehand (src/select/view.c). On the rows of that
+ * view, `auto` takes these steps:
  *
- *   1. ridge regression on the labels, lambda by exact leave-one-out (learn/ridge)
- *   2. the leave-one-out scores are calibrated together with a noise matrix: none, symmetric, or full
+ *   1. ridge regression on the labels, with lambda by exact leave-one-out (learn/ridge)
+ *   2. calibrate the leave-one-out scores together with a noise matrix: none, symmetric, or full
  *      (calibrate.c)
- *   3. the fit again, on expected true classes instead of labels; how, is chosen for each family by
+ *   3. fit again, on expected true classes instead of labels; how, is chosen for each noise family by
  *      held-out scores (refit.c)
- *   4. the family: symmetric if it predicts held-out labels better than none, full if better still by two
- *      standard errors
- *      Where there is time: logistic regression and support vector machines on the same expected classes
- *      (heads.c), which take the place of ridge regression if they predict held-out labels better
- *   5. probabilities of the true class: the calibration averaged over noise rates, as likely as the labels
- *      make them
+ *   4. choose the family: symmetric if it predicts held-out labels better than none, full if it is better
+ *      still by two standard errors; if there is time, try logistic regression and support vector machines
+ *      on the same expected classes (heads.c), which replace ridge regression if they predict held-out
+ *      labels better
+ *   5. probabilities of the true class: average the calibration over noise rates, weighted by how likely
+ *      they make the labels
  *   6. the error on true classes, as an interval (clean_error.c)
  *
- * All of this is decided on at most SAMPLE rows; the last fit takes all. On several processes every one
- * has the sample, and decides the same.
+ * All of this is decided on at most SAMPLE rows; the last fit uses all rows. With several processes every
+ * process has the sample and makes the same decisions.
  */
 #include <math.h>
 #include <string.h>
@@ -33,13 +33,13 @@
 #include "linalg/linalg.h"
 
 #define SAMPLE ((size_t)20000)
-#define LINEAR_LANDMARKS ((size_t)1000) /* of a linear kernel on sparse rows */
+#define LINEAR_LANDMARKS ((size_t)1000) /* for a linear kernel on sparse rows */
 #define SHRINKS 4
 #define REFITS (2 * SHRINKS)
 #define THOROUGH 2  /* of {time} */
-#define CLEARLY 1.0 /* standard errors that a head must be better by */
+#define CLEARLY 1.0 /* a head must be better by so many standard errors */
 
-static const double shrinks[SHRINKS] = {1.0, 0.3, 0.1, 0.03}; /* of lambda, for a refit */
+static const double shrinks[SHRINKS] = {1.0, 0.3, 0.1, 0.03}; /* factors of lambda for a refit */
 static const double rates[] = {0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
 #define RATES (sizeof rates / sizeof *rates)
 
@@ -69,16 +69,16 @@ typedef struct choice {
     uc_refit refits[REFITS];
     double *held_out[UC_FAMILIES * REFITS];
     size_t best[UC_FAMILIES];        /* refit of each family */
-    uc_calibrator last[UC_FAMILIES]; /* of its held-out scores */
-    double *fit[UC_FAMILIES];        /* log-likelihood of each row, out of fold */
+    uc_calibrator last[UC_FAMILIES]; /* of the best refit's held-out scores */
+    double *fit[UC_FAMILIES];        /* out-of-fold log-likelihood of each row */
     uc_noise_family family;
-    uc_head heads[UC_HEADS]; /* learner NULL: none was tried */
+    uc_head heads[UC_HEADS]; /* `learner` is NULL if none was tried */
     double *head_scores[UC_HEADS];
     double head_fit[UC_HEADS];   /* mean log-likelihood of the labels */
-    double head_error[UC_HEADS]; /* of their held-out predictions, against the labels */
-    const uc_head *head;         /* the one that takes the place of ridge regression; NULL: none */
+    double head_error[UC_HEADS]; /* of held-out predictions, against the labels */
+    const uc_head *head;         /* the head that replaces ridge regression; NULL: none */
     size_t best_head;
-    double gain, deviation; /* of the best head over ridge regression: log-likelihood a row */
+    double gain, deviation; /* of the best head over ridge regression: log-likelihood per row */
     uc_clean_error error;
 } choice;
 
@@ -92,7 +92,7 @@ static uc_held_out held_out_rows(const choice *self, const double *scores)
                          .context = self->context};
 }
 
-/* The calibrators of all families; each is where the next one starts. */
+/* Finds the calibrators of all families; each one is the starting point of the next. */
 static uc_status calibrate_all(uc_calibrator *out, const uc_held_out *rows)
 {
     uc_status status = UC_OK;
@@ -153,7 +153,7 @@ static uc_status score_refits(choice *self)
     return uc_refit_held_out(self->held_out, &refits, self->first);
 }
 
-/* The refit of a family under which the labels are most likely, with the matrix found before. */
+/* The refit of a family under which the labels are most likely, with the matrix found earlier. */
 static uc_status choose_refit(choice *self, size_t family)
 {
     double best = -INFINITY;
@@ -180,7 +180,7 @@ static const double *best_scores(const choice *self, size_t family)
     return self->held_out[family * REFITS + self->best[family]];
 }
 
-/* Held-out rows with the scores of head h. */
+/* The held-out rows with the scores of head h. */
 static uc_held_out head_rows(const choice *self, size_t h)
 {
     uc_held_out rows = held_out_rows(self, self->head_scores[h]);
@@ -188,7 +188,7 @@ static uc_held_out head_rows(const choice *self, size_t h)
     return rows;
 }
 
-/* With the scores of what was chosen. */
+/* The held-out rows with the scores of the final choice. */
 static uc_held_out final_rows(const choice *self)
 {
     return self->head ? head_rows(self, self->best_head)
@@ -220,7 +220,7 @@ static uc_status fit_families(choice *self)
 
 /* ---- heads ---- */
 
-/* The share of labels, by weight, that the highest score misses. */
+/* The weighted share of labels that differ from the class with the highest score. */
 static double label_error(const uc_held_out *rows)
 {
     double wrong = 0.0, total = 0.0;
@@ -244,7 +244,7 @@ static uc_status score_heads(choice *self, const uc_train_settings *train)
     return uc_heads_held_out(self->head_scores, self->heads, &refits, train, &self->first[self->family]);
 }
 
-/* The head under which the labels are most likely, with the matrix found before. */
+/* The head under which the labels are most likely, with the matrix found earlier. */
 static uc_status choose_head(choice *self)
 {
     for (size_t h = 0; h < UC_HEADS; h++) {
@@ -262,7 +262,7 @@ static uc_status choose_head(choice *self)
     return UC_OK;
 }
 
-/* The best head replaces ridge regression where labels that neither has seen are clearly likelier by it. */
+/* The best head replaces ridge regression if it makes held-out labels clearly more likely. */
 static uc_status try_heads(choice *self, const uc_train_settings *train)
 {
     const uc_noise_family family = self->family;
@@ -358,7 +358,7 @@ static void free_choice(choice *self)
 
 /* ---- 5: probabilities ---- */
 
-/* The calibration averaged over noise rates: likely rates count most, as exp of their log-likelihood. */
+/* The calibration averaged over noise rates, each weighted by exp of its log-likelihood. */
 static uc_status average_calibration(uc_model *model, const choice *self)
 {
     const uc_held_out rows = final_rows(self);
@@ -366,7 +366,7 @@ static uc_status average_calibration(uc_model *model, const choice *self)
     double fit[RATES], best = -INFINITY, total = 0.0, *C = uc_alloc(self->K * self->K, sizeof *C);
     uc_calibration *parts = uc_alloc(RATES + 1, sizeof *parts);
     uc_status status = C && parts ? UC_OK : UC_ERR_NOMEM;
-    uc_calibrator at = {.a1 = 4.0, .a2 = 0.3}; /* each rate starts where the one before ended */
+    uc_calibrator at = {.a1 = 4.0, .a2 = 0.3}; /* each rate starts where the previous one ended */
     for (size_t i = 0; i < RATES && status == UC_OK; i++) {
         const uc_calibrator near = at;
         uc_symmetric_noise(C, self->K, rates[i] * (1.0 - 1.0 / (double)self->K));
@@ -396,7 +396,7 @@ static uc_status average_calibration(uc_model *model, const choice *self)
 
 /* ---- the model ---- */
 
-/* The last fit, on all rows. */
+/* The final fit, on all rows. */
 static uc_status fit_all(uc_model *model, const uc_fit *fit, const choice *self)
 {
     const size_t n = fit->data->X.rows, K = self->K;
@@ -443,7 +443,7 @@ static uc_status keep_noise(uc_model *model, const choice *self)
     return UC_OK;
 }
 
-/* A head in place of the refits of ridge regression. */
+/* Writes a head in place of the refits of ridge regression. */
 static uc_status write_chosen_head(json_t *chosen, const uc_head *head)
 {
     double value;
@@ -454,7 +454,7 @@ static uc_status write_chosen_head(json_t *chosen, const uc_head *head)
     return status == UC_OK ? uc_json_set(chosen, option, json_real(value)) : status;
 }
 
-/* Heads are candidates, too: by how unlikely they make held-out labels. */
+/* Lists the heads among the candidates, with minus the log-likelihood of held-out labels. */
 static uc_status write_heads(uc_model *model, const choice *self)
 {
     json_t *list = json_array();
@@ -509,8 +509,8 @@ static uc_status cut_columns(uc_matrix *X, size_t count)
     return UC_OK;
 }
 
-/* What the choice is made on. The map is nested: its first coordinates are those of fewer landmarks, which
- * choose as well as all do, and at a fraction of the cost. */
+/* The rows on which everything is chosen. The map is nested: its first coordinates are those of a map with
+ * fewer landmarks, which are as good for choosing at a fraction of the cost. */
 static uc_status take_sample(uc_dataset *sample, const uc_fit *fit)
 {
     const uc_map_settings *map = &fit->train->map;

@@ -1,14 +1,14 @@
 /*
- * Heads: logistic regression and support vector machines in place of the last ridge regression.
+ * Heads: logistic regression and support vector machines in place of the final ridge regression.
  *
- * All see the same rows and the same expected classes R (refit.c); what differs is how a row that is far on
- * the right side of the boundary counts: squares pull it back, a likelihood or a hinge leaves it alone. Their
- * penalties follow from ridge's lambda: where ridge minimises sum_i |y_i - f_i|^2 + lambda |w|^2, a head
- * minimises mean_i loss_i + penalty / 2 |w|^2, so that lambda / rows is the same strength but for the
- * curvature of the loss.
+ * All of them get the same rows and the same expected classes R (refit.c). They differ in how they treat a
+ * row far on the right side of the boundary: squared loss pulls it back, a likelihood or a hinge does not.
+ * Their penalties follow from ridge's lambda: ridge minimises sum_i |y_i - f_i|^2 + lambda |w|^2, whereas a
+ * head minimises mean_i loss_i + penalty / 2 |w|^2, so penalty = lambda / rows is equally strong except for
+ * the curvature of the loss.
  *
- * Their scores have any size. They are multiplied by one number so that their mean square is that of one-hot
- * labels, which is where calibration expects them; the model's weights get the same factor. They are not like
+ * Their scores can have any scale. They are multiplied by one factor so that their mean square is that of
+ * one-hot labels, as calibration expects; the model's weights get the same factor. The scores are not like
  * probabilities: a2 = 0.
  */
 #include "learn/auto/heads.h"
@@ -23,9 +23,9 @@
 
 #define ITERATIONS ((uint64_t)200)
 #define TOLERANCE 1e-3
-#define LEAST 0.02 /* expected classes that are less likely are left out, where each is a row */
+#define LEAST 0.02 /* where each expected class is a row, less likely ones are left out */
 
-static const double strengths[UC_HEAD_STRENGTHS] = {1.0, 0.1, 0.01}; /* of lambda / rows */
+static const double strengths[UC_HEAD_STRENGTHS] = {1.0, 0.1, 0.01}; /* factors of lambda / rows */
 
 void uc_heads_list(uc_head heads[UC_HEADS], double lambda, double rows)
 {
@@ -65,7 +65,7 @@ static void *settings_of(const uc_head *head)
     return settings;
 }
 
-/* Classes that are hardly possible are left out; the others of the row sum to 1. */
+/* Leaves out classes that are hardly possible; the others of each row sum to 1. */
 static void trim(double *R, size_t rows, size_t K)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -81,7 +81,7 @@ static void trim(double *R, size_t rows, size_t K)
     }
 }
 
-/* Rows with soft labels as the learner wants them: as they are, or one for every class. */
+/* Presents rows with soft labels as the learner needs them: as they are, or one row per class. */
 static uc_status arrange(uc_dataset *out, const uc_dataset *soft, const uc_learner *learner,
                          const uc_context *context)
 {
@@ -101,9 +101,9 @@ uc_status uc_head_fit(uc_model *model, const uc_head *head, const uc_fit *fit, c
     uc_context quiet = fit->context ? *fit->context : (uc_context){0};
     uc_share share;
     void *settings = settings_of(head);
-    quiet.warn = NULL; /* a head that has not converged is judged as it is */
+    quiet.warn = NULL; /* a head that has not converged is judged all the same */
     quiet.progress = NULL;
-    train.noise = NULL; /* R and the rows' weights have it all */
+    train.noise = NULL; /* R and the rows' weights already account for the noise */
     train.class_weights = NULL;
     train.positive = NULL;
     train.bias = 1.0;
@@ -141,7 +141,7 @@ typedef struct fold_job {
     const uc_calibrator *calibrator;
 } fold_job;
 
-/* All heads on the rows of a fold with expected classes R. */
+/* Fits all heads on the rows of a fold with expected classes R. */
 static uc_status fit_heads(const fold_job *job, const uc_fold *fold, const double *R)
 {
     const uc_dataset *rows = &fold->train;
@@ -175,7 +175,7 @@ static uc_status run_fold(uc_fold *fold, void *user)
     return status;
 }
 
-/* Scores become as large as one-hot labels, and each row's are centred; returns the factor. */
+/* Scales the scores to the size of one-hot labels and centres each row's scores; returns the factor. */
 static double rescale(double *scores, size_t rows, size_t K)
 {
     double squares = 0.0;

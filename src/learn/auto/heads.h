@@ -1,4 +1,4 @@
-/* Other losses than squares, on expected true classes: the heads of `auto` (heads.c). */
+/* Losses other than squares, fitted to expected true classes: the heads of `auto` (heads.c). */
 #ifndef UC_HEADS_H
 #define UC_HEADS_H
 
@@ -11,20 +11,21 @@
 /* A linear learner and its penalty. */
 typedef struct uc_head {
     const uc_learner *learner;
-    double penalty; /* on half the squared length of the weights, beside the mean loss */
-    double factor;  /* of its scores: makes them as large as one-hot labels */
+    double penalty; /* on half the squared length of the weights, relative to the mean loss */
+    double factor;  /* applied to its scores: scales them to the size of one-hot labels */
 } uc_head;
 
-/* What is tried: for rows whose ridge regression has this lambda. */
+/* Lists the heads to try if ridge regression on the rows has this lambda. */
 void uc_heads_list(uc_head heads[UC_HEADS], double lambda, double rows);
-/* The name of the option that the penalty becomes, and its value. */
+/* The name of the option that sets the penalty, and its value. */
 const char *uc_head_option(double *value, const uc_head *head);
 
-/* scores[h]: rows x K, of rows by head h, which has not seen their labels; heads[h].factor is in them. The
- * calibrator, found on all rows, is where those of the folds start. */
+/* scores[h] (rows x K) become the scores by head h, fitted without the labels of the rows scored;
+ * heads[h].factor is included. The calibrator, found on all rows, is the starting point for those of the
+ * folds. */
 uc_status uc_heads_held_out(double *const *scores, uc_head heads[UC_HEADS], const uc_refits *self,
                             const uc_train_settings *train, const uc_calibrator *calibrator);
-/* The model's weights, from expected classes R of the rows of fit. */
+/* Fits the model's weights to the expected classes R of the rows of `fit`. */
 uc_status uc_head_fit(uc_model *model, const uc_head *head, const uc_fit *fit, const double *R);
 
 #endif

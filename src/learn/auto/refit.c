@@ -1,17 +1,17 @@
 /*
  * Ridge fits on expected true classes.
  *
- *   f      leave-one-out scores of the fit on labels       S, C   the calibrator's classes and noise
- *   (calibrate.c)
+ *   f      leave-one-out scores of the fit on labels
+ *   S, C   the calibrator's class probabilities and noise matrix (calibrate.c)
  *   R_iq   proportional to S_iq C[q][k_i]: the probability of class q, given the row *and* its label
  *
- * A fit on R instead of labels is where the gain comes from: a label that the rest of the data contradicts
- * counts for little. The second round finds R from the leave-one-out scores of the first refit, S = max(l,
- * .01) with rows normalised.
+ * Fitting to R instead of labels is where the gain comes from: a label that the other data contradict counts
+ * for little. The second round derives R from the leave-one-out scores l of the first refit, with S = max(l,
+ * .01), normalised per row.
  *
- * Which refit is best must be judged by scores that have not seen the label, and those of a refit have: R
- * holds it. So five folds do all of it again without the rows that they score. The noise is never
- * estimated from scores that have seen R.
+ * Which refit is best must be judged by scores that do not depend on the label, and those of a refit do,
+ * because R does. Therefore five folds repeat all of this without the rows that they score. The noise is
+ * never estimated from scores that depend on R.
  */
 #include "learn/auto/refit.h"
 
@@ -63,7 +63,7 @@ uc_status uc_expected_classes(double *R, const double *f, const uint32_t *labels
     return expect(&job, context);
 }
 
-/* Leave-one-out scores of a refit as probabilities. */
+/* Turns leave-one-out scores of a refit into probabilities. */
 static void scores_to_shares(double *S, size_t rows, size_t K)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -77,7 +77,7 @@ static void scores_to_shares(double *S, size_t rows, size_t K)
 
 /* ---- refits ---- */
 
-/* The expected classes once more, from a refit on them. */
+/* Computes the expected classes again, from a refit on them. */
 static uc_status second_round(double *R, const uc_ridge *ridge, const uc_ridge_targets *first,
                               const uint32_t *labels, const uc_calibrator *calibrator, double lambda)
 {
@@ -118,7 +118,7 @@ bool uc_refit_tried(uc_noise_family family, uc_refit refit)
 
 /* ---- folds ---- */
 
-/* What a fold works on. */
+/* The work of a fold. */
 typedef struct fold_job {
     double *const *scores;
     const uc_refits *refits;
@@ -139,8 +139,8 @@ uc_status uc_score_fold(double *scores, const uc_fold *fold, const double *W, co
     return UC_OK;
 }
 
-/* The calibrator of a family, found on the fold's own leave-one-out scores f, and the expected classes R by
- * it. */
+/* Fits the calibrator of a family to the fold's own leave-one-out scores f, and derives the expected classes
+ * R from it. */
 static uc_status expect_in_fold(double *R, uc_calibrator *own, const uc_fold *fold, const double *f,
                                 const uc_calibrator *near)
 {
@@ -151,7 +151,7 @@ static uc_status expect_in_fold(double *R, uc_calibrator *own, const uc_fold *fo
                               .K = near->K,
                               .context = fold->context};
     uc_status status;
-    if (near->family == UC_FAMILY_NONE) /* R is the labels, whatever the scores */
+    if (near->family == UC_FAMILY_NONE) /* R equals the labels, whatever the scores are */
         status = uc_calibrator_copy(own, near);
     else
         status = uc_calibrate(own, &rows, near->family, near);
@@ -160,7 +160,7 @@ static uc_status expect_in_fold(double *R, uc_calibrator *own, const uc_fold *fo
     return uc_expected_classes(R, f, rows.labels, rows.rows, own, fold->context);
 }
 
-/* All refits of a family. */
+/* Makes all refits of a family. */
 static uc_status refit_family(double *const *scores, const uc_refits *self, const uc_fold *fold,
                               const uc_ridge *ridge, const double *f, const uc_calibrator *near)
 {
@@ -188,7 +188,7 @@ static uc_status refit_family(double *const *scores, const uc_refits *self, cons
     return status;
 }
 
-/* The penalties of the fit on labels and of the refits, each once; returns how many. */
+/* Lists the distinct penalties of the fit on labels and of the refits; returns their number. */
 static size_t list_lambdas(double *out, const uc_refits *self)
 {
     size_t count = 1;

@@ -1,4 +1,4 @@
-/* What a round of onebit teaches. */
+/* What onebit learns from a round. */
 #ifndef UC_ONEBIT_ANSWER_H
 #define UC_ONEBIT_ANSWER_H
 
@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 typedef struct uc_onebit_answer {
-    uint32_t class; /* the true one where it is known, else the one that was proposed */
+    uint32_t class; /* the true class if it is known, otherwise the proposed one */
     uint32_t proposed;
-    bool known; /* for certain */
-    bool right; /* what was answered about the proposal */
+    bool known; /* the true class is known for certain */
+    bool right; /* the answer to the proposal */
     double weight;
 } uc_onebit_answer;
 

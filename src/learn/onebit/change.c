@@ -1,20 +1,21 @@
 /*
- *   n0, r0   rounds before a cut, and those of them that were right      n1, r1   rounds after it
- *   p        (r0 + r1)/(n0 + n1)
+ * Detects a fall of the share of right proposals.
  *
- * Likelihood ratio of a change at the cut, of rounds of one confidence:
+ *   n0, r0   rounds before a cut, and how many of them were right      n1, r1   the same after it
+ *
+ * The log-likelihood ratio of a change at the cut, for rounds of one confidence, is
  *
  *   n0 KL(r0/n0, p) + n1 KL(r1/n1, p),      KL(a, b) = a log(a/b) + (1 - a) log((1 - a)/(1 - b)),
  *
- * counted as negative where the share of right proposals rose, and added up over three confidences: of a
- * learner that says by its scores that rows are hard, fewer right proposals are expected, and they are no
- * change. What does not happen without one is that proposals are wrong that were sure to be right. A change
- * is seen when the sum reaches 13 at one of some cuts in the last 1,024 rounds, counted in blocks of 16;
- * learning begins again from the rounds after the cut. 13 was chosen on drawn bits: see
- * tests/unit/learn_onebit_change.c.
+ * It counts as negative where the share of right proposals rose, and is added up over three levels of
+ * confidence: if the learner's scores say that rows are hard, fewer right proposals are to be expected, which
+ * is not a change. Proposals that were sure to be right and are wrong do not occur without a change. A change
+ * is reported when the sum reaches 13 at one of several cuts in the last 1,024 rounds, which are counted in
+ * blocks of 16; learning then restarts from the rounds after the cut. The threshold 13 was chosen on
+ * simulated bits: see tests/unit/learn_onebit_change.c.
  *
- * A ratio below half of what it once was, less .1, is a change, too, however slowly it came, and certain; any
- * other is one only if rounds before it harm (forget.h).
+ * A running ratio below half of its former best, less .1, is also a change, however slowly it came about, and
+ * is certain. Any other change counts only if the rounds before it do harm (forget.h).
  */
 #include "learn/onebit/change.h"
 
@@ -26,20 +27,20 @@
 #define WARM_UP 100
 #define RESTART_AFTER 200
 #define MARGIN 0.1
-#define HALF_ROUNDS 50 /* in which the ratio halves */
+#define HALF_ROUNDS 50 /* in which the ratio halves after a change */
 #define BLOCK 16
 #define BLOCK_COUNTS ((size_t)(2 * UC_CHANGE_STRATA * UC_CHANGE_BLOCKS))
-#define FEWEST_BEFORE 8 /* blocks */
+#define FEWEST_BEFORE 8 /* blocks before a cut */
 #ifndef LEAST_EVIDENCE
 #define LEAST_EVIDENCE 13.0
 #endif
 
-/* Scores at which confidence begins to be middling, and high. */
+/* Scores from which confidence is medium, and high. */
 static const double confidence[UC_CHANGE_STRATA - 1] = {0.4, 0.75};
-/* Blocks after a cut. */
+/* Blocks after each cut. */
 static const size_t cuts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
 
-/* n KL(r/n, p) for 0 < p < 1, or r 0 or n as p is. */
+/* n KL(r/n, p) for 0 < p < 1; also valid for r = 0 and r = n. */
 static double divergence(double r, double n, double p)
 {
     double sum = 0.0;
@@ -50,7 +51,7 @@ static double divergence(double r, double n, double p)
     return sum;
 }
 
-/* Of rounds of one confidence, or of all. */
+/* The evidence from the rounds of one level of confidence. */
 static double evidence_of(double r0, double n0, double r1, double n1)
 {
     if (n0 == 0.0 || n1 == 0.0)
@@ -60,8 +61,8 @@ static double evidence_of(double r0, double n0, double r1, double n1)
     return r1 * n0 < r0 * n1 ? ratio : -ratio;
 }
 
-/* None where the share of right proposals of all rounds did not fall: scores mean something else after a new
- * map. */
+/* The total evidence; 0 if the share of right proposals over all rounds did not fall, because the scores have
+ * another meaning after a new map. */
 static double evidence(const uc_change_counts *before, const uc_change_counts *after)
 {
     double sum = 0.0, n0 = 0.0, n1 = 0.0, r0 = 0.0, r1 = 0.0;
@@ -83,12 +84,13 @@ static void add_counts(uc_change_counts *sum, const uc_change_counts *block)
     }
 }
 
-/* Rounds after the cut with most evidence of a fall, at the end of a block; 0: there is not enough. */
+/* The number of rounds after the cut with the most evidence of a fall, at the end of a block; 0 if there is
+ * not enough. */
 static size_t find_change(const uc_change *self)
 {
     const size_t all = (size_t)(self->judged / BLOCK);
     const size_t count = all < UC_CHANGE_BLOCKS ? all : UC_CHANGE_BLOCKS;
-    uc_change_counts sums[UC_CHANGE_BLOCKS + 1] = {0}; /* of the last i blocks */
+    uc_change_counts sums[UC_CHANGE_BLOCKS + 1] = {0}; /* over the last i blocks */
     double most = LEAST_EVIDENCE;
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -139,7 +141,8 @@ uc_change_seen uc_change_round(uc_change *self, double score, bool right)
     return (uc_change_seen){rounds, false};
 }
 
-/* Blocks as they lie in the ring. Models of before have none: they are filled anew. */
+/* The blocks in their order in the ring. Models of earlier versions have none; they are filled from
+ * scratch. */
 static uc_status remember_blocks(uc_change *self, uc_state *state)
 {
     if (state->reading && !uc_state_has(state, "state.onebit.blocks"))

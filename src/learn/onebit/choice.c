@@ -1,18 +1,19 @@
 /*
- *   z        a row as a view prepares it       l_1..l_R   landmarks, evenly spaced rounds
- *   k(z, l)  = exp(-||z - l||^2 / (multiple med)),  med the median squared distance of 300 pairs of rounds
+ * The map of onebit.
+ *
+ *   z        a row as preprocessed by a view       l_1..l_R   landmarks, evenly spaced rounds
  *   phi      = (1, k(z, l_1), ..., k(z, l_R), z)
  *   A        = prior diag(1, K_ll + jitter I, I) + sum phi phi'
  *
  * In exact arithmetic this is ridge regression on L^-1 k with LL' = K_ll + jitter I and penalty `prior`,
  * without the triangular solve for every row.
  *
- * A view is judged by the rounds themselves, each left out: with leverage h = phi'A^-1 phi and scores s of
- * a row that is in A with target q, the scores without it are (s - h q)/(1 - h). With A = LL' and u = L^-1
- * phi, both follow without the inverse: h = u'u, and s = u' sum over the rows of u q'.
+ * A view is judged on the remembered rounds, each left out in turn: with leverage h = phi'A^-1 phi and the
+ * scores s of a row that is in A with target q, the scores without that row are (s - h q)/(1 - h). With A =
+ * LL' and u = L^-1 phi, both follow without the inverse: h = u'u, and s = u' sum over the rows of u q'.
  *
- * Widths are halved from the widest on. Judged by enough rounds the error falls to one minimum and then
- * rises, so the narrower ones are left out once it does.
+ * Widths are halved, starting with the widest. If there are enough rounds, the error falls to a single
+ * minimum and then rises, so narrower widths are skipped once it rises.
  */
 #include "learn/onebit/choice.h"
 
@@ -24,13 +25,13 @@
 
 #define PAIRS ((size_t)300)
 #define TRIED_LANDMARKS ((size_t)128)
-#define ALL_LANDMARKS ((size_t)256) /* all rounds are landmarks so far, half of them later */
+#define ALL_LANDMARKS ((size_t)256) /* up to so many rounds all are landmarks, later half of them */
 #define TRIED_ROUNDS ((size_t)500)
-#define ONE_MINIMUM ((size_t)64) /* rounds from which on the error has one minimum over the widths */
+#define ONE_MINIMUM ((size_t)64) /* from so many rounds on, the error has a single minimum over the widths */
 #define LARGEST_LEVERAGE 0.99
-#define ANSWERS_SEEN 1.03 /* times the error of rows that were turned by the answers that judge them */
+#define ANSWERS_SEEN 1.03 /* factor for rows that were turned by the same answers that judge them */
 
-/* Each half of the one before: exp(-t/(m/2)) = exp(-t/m)^2. */
+/* Each is half of the previous one: exp(-t/(m/2)) = exp(-t/m)^2. */
 static const double multiples[] = {2.0, 1.0, 0.5, 0.25, 0.125};
 #define MULTIPLES (sizeof multiples / sizeof *multiples)
 
@@ -40,7 +41,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of pairs that differ; 1 when there are none. */
+/* The median over pairs of distinct rows; 1 if there are none. */
 static uc_status median_distance2(double *out, const uc_map_input *input, const uc_rounds *rounds,
                                   uc_rng *rng)
 {
@@ -67,7 +68,7 @@ static uc_status median_distance2(double *out, const uc_map_input *input, const 
 
 /* ---- a map ---- */
 
-/* Before the first round a landmark is 0. */
+/* Before the first round there is one landmark, 0. */
 static uc_status take_landmarks(uc_matrix *out, const uc_map_input *input, const uc_rounds *rounds,
                                 size_t count)
 {
@@ -100,7 +101,7 @@ uc_status uc_onebit_make_map(uc_map **out, const uc_rounds *rounds, const uc_one
     return status;
 }
 
-/* Landmarks as doubles, without gaps. */
+/* The landmarks as doubles, without padding. */
 static double *landmarks_of(const uc_map *map)
 {
     const uc_matrix *L = &map->landmarks;
@@ -143,15 +144,15 @@ uc_status uc_onebit_prior(double *A, size_t stride, const uc_map *map, const uc_
 
 /* ---- which view ---- */
 
-/* A view tried on some rounds; rows of z and of phi are doubles without gaps. */
+/* A view that is being tried on some rounds; rows of z and phi are doubles without padding. */
 typedef struct trial {
     const uc_rounds *rounds;
     const uc_onebit_choice *choice;
-    size_t tried, landmarks, size, classes; /* n rows, R, features, K */
+    size_t tried, landmarks, size, classes; /* number of rounds; R; n; K */
     bool linear;
     double *z, *l; /* tried x d, R x d */
     double *norm2_z, *norm2_l;
-    double *zl, *ll;        /* products, then kernel values: tried x R, R x R */
+    double *zl, *ll;        /* inner products, then kernel values: tried x R, R x R */
     double *phi;            /* tried x size; then L^-1 phi */
     double *A, *B, *scores; /* size^2, size x K, tried x K */
     double *targets;        /* tried x K */
@@ -211,7 +212,7 @@ static void fill_rows(double *rows, double *norm2, const trial *self, const uc_m
     }
 }
 
-/* z, l and their products, which all widths share. */
+/* Computes z, l and their inner products, which all widths share. */
 static uc_status prepare_trial(trial *self, const uc_map_input *input)
 {
     const size_t d = self->rounds->columns, n = self->tried, R = self->landmarks;
@@ -226,7 +227,7 @@ static uc_status prepare_trial(trial *self, const uc_map_input *input)
     return UC_OK;
 }
 
-/* Products become kernel values of this width. */
+/* Turns inner products into kernel values of this width. */
 static void begin_kernels(trial *self, double width)
 {
     const size_t R = self->landmarks;
@@ -238,7 +239,7 @@ static void begin_kernels(trial *self, double width)
             self->ll[i * R + l] = kernel(self->norm2_l[i], self->norm2_l[l], self->ll[i * R + l], width);
 }
 
-/* Kernel values become those of half the width. */
+/* Turns kernel values into those of half the width. */
 static void halve_width(trial *self)
 {
     const size_t R = self->landmarks;
@@ -274,7 +275,7 @@ static void fill_prior(trial *self)
     }
 }
 
-/* Of all classes where the class is known; else of the one that was wrong. */
+/* The squared error over all classes if the class is known; otherwise over the class that was wrong. */
 static double error_of(const trial *self, size_t i)
 {
     const size_t K = self->classes, D = self->size;
@@ -291,7 +292,7 @@ static double error_of(const trial *self, size_t i)
     return error;
 }
 
-/* By the kernel values as they are. */
+/* Judges the view by the current kernel values. */
 static uc_status judge(double *out, trial *self)
 {
     const size_t n = self->tried, D = self->size, K = self->classes;

@@ -2,21 +2,21 @@
  *   t     age: rounds so far          K   classes         p  the class proposed
  *   phi   features of a row (choice.h)                    s  = W'phi
  *
- * Targets, centred by 1/K: e_y where the class y is known; else what the scores say of the others
- * (refit.h), made anew now and then. All classes share one ridge problem, because A does not see labels
- * (running_ridge.h).
+ * Targets are centred by 1/K. The target of a round is e_y if its class y is known; otherwise it follows from
+ * the scores of the other classes (refit.h) and is recomputed now and then. All classes share one ridge
+ * problem, because A does not depend on the labels (running_ridge.h).
  *
- *   round     the row joins with its target; then `replay` times: a round drawn from those kept that was
- *             wrong gets its target anew, and if that changes by `least` or more in all, the ridge follows
- *   refit     at ages 8 x 1.2^i, from 512 on when there are half as many rounds more, all wrong rounds get
- *             new targets
- *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets from the
- *             rounds kept
- *   forget    every 4,096 rounds: whether and how fast (forget.h)
- *   restart   when the share of right proposals fell too far (change.h), all rounds but those after the
+ *   round     the row joins with its target; then, `replay` times, a random wrong round among those kept gets
+ *             a new target; if that differs by `least` or more in total, the ridge is updated
+ *   refit     at ages 8 x 1.2^i, from 512 on whenever the age has grown by half, all wrong rounds get new
+ *             targets
+ *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets are rebuilt
+ *             from the rounds kept
+ *   forget    every 4,096 rounds: decides whether and how fast to forget (forget.h)
+ *   restart   if the share of right proposals fell too far (change.h), all rounds except those after the
  *             change are forgotten
  *
- * A round that is dropped from the rounds kept stays in A and B with its last target.
+ * A round that is no longer kept remains in A and B with its last target.
  */
 #include "learn/onebit/dense.h"
 
@@ -27,17 +27,18 @@
 #define FIRST_MAP 16
 #define FIRST_CHOICE 32
 #define LAST_MAP 2048
-#define EARLY_MAPS 256 /* age until which maps follow each other faster: each round says much by then */
+#define EARLY_MAPS 256 /* up to this age maps follow each other faster: each round adds much information */
 #define EARLY_GROWTH 1.19
 #define FIRST_REFIT 8.0
 #define REFIT_GROWTH 1.2
-#define LATE_REFIT 512 /* age after which refits are rarer: replays keep the targets fresh by then */
+#define LATE_REFIT 512 /* from this age on refits are rarer, since replays keep the targets fresh */
 #define LATE_GROWTH 1.5
 #define LINEAR_COLUMNS ((size_t)64)
-#define BYTES_LIMIT 268435456.0 /* of the rounds kept */
+#define BYTES_LIMIT 268435456.0 /* for the rounds kept */
 #define BLOCK ((size_t)256)
 #define MOST_FLUSHES 4
-/* Of the probability that a proposal is right, given its score: about the score itself. */
+/* The initial line for the probability that a proposal is right, given its score: roughly the score
+ * itself. */
 #define DOUBT_OFFSET (-3.0)
 #define DOUBT_SLOPE 6.0
 
@@ -128,7 +129,7 @@ void uc_onebit_map_row(float *phi, const uc_map *map, uc_row row, double *work)
     uc_map_row(phi + 1, map, row, work);
 }
 
-/* Before the first round: no landmarks, rows at unit length. */
+/* The state before the first round: no landmarks, rows are scaled to unit length. */
 static uc_status begin_rounds(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks)
 {
     uc_onebit_choice choice = choice_of(settings, landmarks);
@@ -206,7 +207,7 @@ uc_status uc_onebit_dense_grow(uc_onebit_dense *self, size_t columns, size_t cla
 
 /* ---- maps ---- */
 
-/* A = prior + sum phi phi', B and f from the rounds, whose features are in `phi`. */
+/* A = prior + sum phi phi'; B and f from the rounds, whose features are in `phi`. */
 static void add_rounds(uc_running_ridge *ridge, const uc_rounds *rounds, const float *phi, double *block,
                        double *targets)
 {
@@ -238,7 +239,7 @@ static void take_features(uc_rounds *rounds, const float *phi)
         memcpy(uc_rounds_at(rounds, i).phi, phi + i * n, n * sizeof *phi);
 }
 
-/* The ridge on a new map, from all rounds kept. */
+/* Builds the ridge on a new map from all rounds kept. */
 static uc_status fill_mapped(uc_onebit_mapped *new, uc_onebit_dense *self)
 {
     uc_rounds *rounds = &self->rounds;
@@ -316,7 +317,7 @@ static void keep(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answ
     *kept.leverage = (float)fmin(1.0, leverage);
 }
 
-/* The round joins the ridge and the rounds kept. */
+/* Adds the round to the ridge and to the rounds kept. */
 static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer *answer, const double *scores)
 {
     const size_t K = self->classes;
@@ -335,7 +336,7 @@ static void add_round(uc_onebit_dense *self, uc_row row, const uc_onebit_answer 
     uc_running_ridge_add(&self->ridge, self->phi, h, w, self->target, scores);
 }
 
-/* One round drawn from those kept gets its target anew. */
+/* Recomputes the target of one random round among those kept. */
 static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc_rng *rng)
 {
     const size_t K = self->classes, C = self->ridge.class_stride;
@@ -361,7 +362,7 @@ static void replay(uc_onebit_dense *self, const uc_onebit_settings *settings, uc
     uc_running_ridge_change(&self->ridge, round.phi, self->past);
 }
 
-/* *again: there was a change, and what came before it harms. */
+/* *again becomes whether there was a change and the rounds before it do harm. */
 static uc_status decide_restart(bool *again, const uc_onebit_dense *self, uc_change_seen seen,
                                 const uc_onebit_settings *settings, size_t landmarks)
 {
@@ -387,8 +388,8 @@ static uc_status restart(uc_onebit_dense *self, size_t kept, const uc_onebit_set
     return make_new_map(self, settings, landmarks, rng);
 }
 
-/* Now and then: how fast rounds are forgotten, and if they are, or were, a map and a ridge from the rounds as
- * they are weighed now. *made: a map was made. */
+/* Every UC_FORGET_EVERY rounds: chooses how fast rounds are forgotten. If the old or the new rate is not 0,
+ * rebuilds map and ridge from the rounds with their new weights; *made becomes whether it did. */
 static uc_status weigh_again(bool *made, uc_onebit_dense *self, const uc_onebit_settings *settings,
                              size_t landmarks, uc_rng *rng)
 {
@@ -415,7 +416,7 @@ static uint64_t map_after(uint64_t age)
     return next < EARLY_MAPS ? next : EARLY_MAPS;
 }
 
-/* What is due at this age: a map, which includes a refit, or a refit. */
+/* Does what is due at this age: a new map, which includes a refit, or a refit. */
 static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *settings, size_t landmarks,
                           uc_rng *rng)
 {
@@ -438,8 +439,8 @@ static uc_status maintain(uc_onebit_dense *self, const uc_onebit_settings *setti
     return UC_OK;
 }
 
-/* Targets that change reach the weights after 32 rounds at first, and later after a sixteenth of the age, 128
- * rounds at most. */
+/* Changed targets reach the weights after 32 rounds at first, later after a sixteenth of the age, but after
+ * 128 rounds at the latest. */
 static uint64_t flushes_between(uint64_t age)
 {
     const uint64_t flushes = age / (16 * UC_RIDGE_PENDING);

@@ -1,11 +1,12 @@
-/* Saving and resuming: the rounds kept, the map and the ridge. Features of the rounds follow from the map. */
+/* Saves and resumes: the rounds kept, the map and the ridge. The features of the rounds follow from the
+ * map. */
 #include <string.h>
 
 #include "learn/onebit/dense.h"
 
 enum { LANDMARKS, COLUMNS, UNIT, KEPT, SCALED, SHAPE_COUNTS };
 
-/* SCALED: 0 no, 1 by factors, 2 by factors and a triangle. */
+/* The value of SCALED: 0 no scaling, 1 by factors, 2 by factors and a triangle. */
 static uint64_t scaling_of(const uc_map_input *input)
 {
     if (!input->factor)
@@ -56,7 +57,7 @@ static uc_status read_input(uc_map_input *out, uc_state *state, const uint64_t *
     return status;
 }
 
-/* The shape comes from the file: landmarks are allocated when the file has as many. */
+/* The shape comes from the file: landmarks are allocated only once the file is known to have that many. */
 static uc_status read_landmarks(uc_matrix *out, uc_state *state, const uint64_t *shape)
 {
     const size_t rows = (size_t)shape[LANDMARKS], cols = (size_t)shape[COLUMNS];
@@ -72,7 +73,7 @@ static uc_status read_landmarks(uc_matrix *out, uc_state *state, const uint64_t 
     return status;
 }
 
-/* What a map of this size needs is square in its features. */
+/* Guards against a corrupt file: the memory for a map grows with the square of its features. */
 static bool shape_makes_sense(const uint64_t *shape, size_t columns)
 {
     if (shape[SCALED] > 2 || (shape[SCALED] > 1 && shape[COLUMNS] > UC_ONEBIT_MOST_TURNED))

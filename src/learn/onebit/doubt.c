@@ -1,17 +1,18 @@
 /*
- *   v   score of the class proposed, without the round itself        y = 1   the proposal was right
- *   A = P(answered "wrong" | y = 1)        B = P(answered "right" | y = 0)
+ * What an answer is worth if some answers are false.
+ *
+ *   v   score of the proposed class, without the round itself        y = 1   the proposal was right
  *
  *   P(y = 1 | v)       = pi = 1/(1 + exp(-(a + b v)))
  *   P("right" | v)     = (1 - A) pi + B (1 - pi)
  *   P(y = 1 | "right") = (1 - A) pi / ((1 - A) pi + B (1 - pi))
  *   P(y = 1 | "wrong") = A pi / (A pi + (1 - B)(1 - pi))
  *
- * This is a psychometric function with lapses and guesses. It is fitted by EM: posteriors r of y, then A
- * and B as shares of r, with a prior as if 20 right proposals more had 1 "wrong", and 20 wrong ones 1
- * "right"; and a Newton step of the logistic regression of r on v, with a weak prior at the line it began
- * with. A is what the surest proposals say, B what the least sure ones do; the prior decides where there are
- * none.
+ * This is a psychometric function with lapses and guesses. It is fitted by EM: the posteriors r of y give A
+ * and B as shares, with a prior worth 20 more right proposals of which 1 was answered "wrong", and 20 more
+ * wrong ones of which 1 was answered "right". The logistic regression of r on v takes one Newton step, with a
+ * weak prior at the initial line. A is determined by the most certain proposals and B by the least certain
+ * ones; where there are none, the prior decides.
  */
 #include "learn/onebit/doubt.h"
 
@@ -23,11 +24,11 @@
 #define PRIOR_ROUNDS 20.0
 #define PRIOR_FLIPS 1.0
 #define LARGEST_FLIPPED 0.45
-#define LINE_PRIOR 1.0 /* rounds that the line it began with counts for */
+#define LINE_PRIOR 1.0 /* the initial line counts as so many rounds */
 #define SURE 1e-6
-/* Scores of the first rounds say little, and one who does not believe "right" then never finds the classes;
- * one who is sure where it is wrong must not take every "wrong" for false. So pi is at least LEAST_TRUST for
- * "right" and at most MOST_TRUST for "wrong". */
+/* The scores of the first rounds mean little. A learner that does not believe "right" would then never find
+ * the classes, and one that is certain although it is wrong must not dismiss every "wrong". So pi is at least
+ * LEAST_TRUST after "right" and at most MOST_TRUST after "wrong". */
 #define LEAST_TRUST 0.5
 #define MOST_TRUST 0.9
 
@@ -50,7 +51,7 @@ static double probability(const uc_doubt *self, double v)
     return fmin(1.0 - SURE, fmax(SURE, pi));
 }
 
-/* By Bayes' rule from the probability pi that it is right. */
+/* Bayes' rule, from the probability pi that the proposal is right. */
 static double posterior(const uc_doubt *self, double pi, bool answered_right)
 {
     double yes = (1.0 - self->flipped[0]) * pi, no = self->flipped[1] * (1.0 - pi);
@@ -71,10 +72,10 @@ double uc_doubt_posterior(const uc_doubt *self, double v, bool answered_right)
     return posterior(self, pi, answered_right);
 }
 
-/* Sums of one step over the rounds. */
+/* Sums over the rounds for one EM step. */
 typedef struct sums {
     double right, wrong;                 /* of r, of 1 - r */
-    double flipped_right, flipped_wrong; /* of these, answered the other way */
+    double flipped_right, flipped_wrong; /* of these, with the opposite answer */
     double gradient[2], hessian[3];      /* of the logistic regression: offset, slope */
 } sums;
 
@@ -99,7 +100,7 @@ static sums sum_rounds(const uc_doubt *self, const double *v, const bool *right,
     return all;
 }
 
-/* A Newton step of the line, whose prior is at `first`. */
+/* A Newton step for the line, with the prior at `first`. */
 static void move_line(uc_doubt *self, const uc_doubt *first, sums all)
 {
     all.gradient[0] -= LINE_PRIOR * (self->offset - first->offset);

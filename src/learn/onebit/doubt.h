@@ -1,4 +1,4 @@
-/* What "right" and "wrong" are worth when some answers are false. */
+/* How much "right" and "wrong" are worth if some answers are false. */
 #ifndef UC_ONEBIT_DOUBT_H
 #define UC_ONEBIT_DOUBT_H
 
@@ -6,18 +6,18 @@
 
 typedef struct uc_doubt {
     bool active;       /* some answers are false */
-    bool estimates;    /* how many is not known */
+    bool estimates;    /* the shares of false answers are not known */
     double flipped[2]; /* A: share of right proposals answered "wrong"; B: of wrong ones, "right" */
     double offset,
         slope; /* of the probability that a proposal with score v is right: logistic(offset + slope v) */
 } uc_doubt;
 
-/* `noise`: A and B; both NaN: to be estimated; both 0: no doubt. */
+/* `noise` holds A and B; both NaN: estimate them; both 0: all answers are true. */
 uc_doubt uc_doubt_begin(const double noise[2], double offset, double slope);
-/* The probability that a proposal is right whose score was v, given what was answered. */
+/* The probability that a proposal with score v is right, given the answer. */
 double uc_doubt_posterior(const uc_doubt *self, double v, bool answered_right);
-/* Offset and slope, and A and B where they are estimated, by maximum likelihood from rounds: scores of the
- * classes proposed, and what was answered. Few rounds change nothing. */
+/* Fits offset and slope, and A and B if they are to be estimated, by maximum likelihood to rounds: the scores
+ * of the proposed classes and the answers. Too few rounds change nothing. */
 void uc_doubt_fit(uc_doubt *self, const double *v, const bool *right, size_t count);
 uc_status uc_doubt_remember(uc_doubt *self, uc_state *state);
 

@@ -1,17 +1,18 @@
 /*
- *   f     rate: 0, 1/20,000 or 1/2,000 a round
+ *   f     rate of forgetting: 0, 1/20,000 or 1/2,000 per round
  *   w_i   e^(-f a_i) times the weight of the example, a_i rounds ago
- *   phi   (1, some of the kernel values)        A_f = prior + sum w_i phi_i phi_i'
+ *   phi   (1, a part of the kernel values)      A_f = prior + sum w_i phi_i phi_i'
  *
- * What a rate is worth is judged by the last rounds, each left out: with A_f = LL' and u = L^-1 phi its
+ * A rate is judged by the last rounds, each left out in turn: with A_f = LL' and u = L^-1 phi, a round's
  * leverage is h = w u'u, its scores are s = u' sum of w u q', and without it they are (s - h q)/(1 - h). Old
- * rounds that say what the last ones say make this error smaller, so they are kept unless meanings change.
+ * rounds that agree with the last ones reduce this error, so they are kept unless meanings change.
  *
- * Whether to begin again after a change is judged alike: by the rounds after it, with those before it and
- * without.
+ * Whether to restart after a change is judged in the same way: by the rounds after it, with and without those
+ * before it.
  *
- * Weights of old rounds do not shrink: those of new ones grow, which is the same but for the prior. At the
- * next choice the newest has the weight of its example again, and the ridge is made anew.
+ * The weights of old rounds do not shrink; those of new rounds grow instead, which is equivalent except for
+ * the prior. At the next choice the newest round gets the weight of its example again, and the ridge is
+ * rebuilt.
  */
 #include "learn/onebit/forget.h"
 
@@ -24,7 +25,7 @@
 #define JUDGED ((size_t)1000)
 #define LARGEST_LEVERAGE 0.99
 #define MARGIN 0.98
-#define SMALLEST (-60.0) /* exponent of a factor: single precision has it */
+#define SMALLEST (-60.0) /* smallest exponent of a factor; within the range of single precision */
 
 static const double rates[UC_FORGET_RATES] = {0.0, 1.0 / 20000.0, 1.0 / 2000.0};
 
@@ -38,7 +39,7 @@ double uc_forget_factor(const uc_forget *self, uint64_t age)
     return exp(exponent(self->number, (double)age, self->base));
 }
 
-/* The age that round i had. */
+/* The age at which round i took place. */
 static double age_of(const uc_rounds *rounds, size_t i, uint64_t age)
 {
     return (double)age - (double)(rounds->count - i);
@@ -59,9 +60,9 @@ void uc_forget_reweigh(uc_forget *self, uint64_t number, uint64_t age, uc_rounds
 typedef struct trial {
     const uc_rounds *rounds;
     size_t size, classes;    /* n, K */
-    size_t *features;        /* n of those that the rounds have */
+    size_t *features;        /* the n features that are used */
     double *own;             /* weights of the examples */
-    double *phi, *weighed;   /* count x n: phi, sqrt(w) phi; then L^-1 of those that judge */
+    double *phi, *weighed;   /* count x n: phi, sqrt(w) phi; then L^-1 phi of the rounds that judge */
     double *prior, *A;       /* n x n */
     double *targets, *B, *s; /* count x K (times sqrt(w)), n x K, JUDGED x K */
 } trial;
@@ -100,7 +101,7 @@ static double target_of(const uc_past_round *round, size_t k, size_t K)
     return target - 1.0 / (double)K;
 }
 
-/* The prior of the features that are tried: some rows and columns of that of all. */
+/* The prior for the features that are tried: some rows and columns of the full prior. */
 static uc_status fill_prior(trial *self, const uc_map *map, const uc_onebit_choice *choice)
 {
     const size_t all = 1 + map->dimension, n = self->size;
@@ -134,7 +135,7 @@ static uc_status begin(trial *self, const uc_forget *now, uint64_t age, const uc
     return fill_prior(self, map, choice);
 }
 
-/* Of all classes where the class is known; else of the one that was wrong. */
+/* The squared error over all classes if the class is known; otherwise over the class that was wrong. */
 static double error_of(const trial *self, size_t i, const double *u, const double *s, double weight)
 {
     const size_t K = self->classes, n = self->size;
@@ -150,7 +151,7 @@ static double error_of(const trial *self, size_t i, const double *u, const doubl
     return error;
 }
 
-/* By the last `judged` rounds; those before round `from` are left out. */
+/* Judges by the last `judged` rounds; rounds before number `from` are left out. */
 static uc_status judge(double *out, trial *self, double rate, size_t from, size_t judged)
 {
     const size_t N = self->rounds->count, n = self->size, K = self->classes, first = N - judged;

@@ -1,15 +1,15 @@
 /*
- * The best there is from one bit of feedback: right or wrong.
+ * The strongest learner here for one bit of feedback, right or wrong.
  *
- *   dense rows    kernel features that are chosen in the stream, and one ridge problem for all classes; what
- *                 a "wrong" meant is guessed from the scores, and guessed again (dense.h)
- *   sparse rows   term counts weighed in the stream, and cspa-plus's step with replays (text.h)
+ *   dense rows    kernel features that are chosen during the stream, and one ridge problem for all classes;
+ *                 what a "wrong" meant is estimated from the scores, again and again (dense.h)
+ *   sparse rows   term counts that are weighted during the stream, and cspa-plus's step with replays (text.h)
  *
- * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a
- * class that was never found is tried, and one that is seldom right when it is proposed goes on being tried,
- * so that a few lucky or false answers do not end the search for it. u is 1 less the best score: a class is
- * looked for where no other is sure to be right, and costs little there. b shrinks with the share of wrong
- * proposals that came with the label.
+ * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), where class k was right n_k times out of m_k
+ * proposals. A class that was never found is tried, and one that is seldom right continues to be tried, so
+ * that a few lucky or false answers do not end the search for it. u is 1 minus the best score: a class is
+ * searched for where no other class is sure to be right, since a wrong proposal costs little there. b shrinks
+ * with the share of wrong proposals that came with the label.
  */
 #include <math.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define LANDMARKS ((size_t)512) /* --dimension auto */
 #define DENSE_BONUS 4.0
 #define SPARSE_BONUS 0.4
-#define LEAST_ROOM 0.01 /* a class that was never found is tried some day, however sure the others are */
+#define LEAST_ROOM 0.01 /* a class that was never found is tried some day, however certain the others are */
 
 #define FIELD(name) offsetof(uc_onebit_settings, name)
 
@@ -119,13 +119,13 @@ static const uc_option options[] = {
 };
 
 typedef struct onebit_memory {
-    size_t landmarks; /* at most */
+    size_t landmarks; /* maximum number */
     bool sparse;
     uc_onebit_dense dense;
     uc_onebit_text text;
     uint64_t *right, *proposed; /* n_k and m_k */
-    uint64_t wrong, labelled;   /* proposals; of the wrong ones, how many came with the label */
-    size_t classes;             /* that they have room for */
+    uint64_t wrong, labelled;   /* wrong proposals, and how many of them came with the label */
+    size_t classes;             /* allocated for right and proposed */
 } onebit_memory;
 
 /* ---- room ---- */
@@ -225,8 +225,8 @@ static void score(uc_online *self, uc_row row)
     uc_onebit_dense_score(self->scores, &memory->dense, row);
 }
 
-/* Times the share of the wrong proposals that came without the label: where labels come, a class is found
- * without being proposed. */
+/* The bonus times the share of the wrong proposals that came without the label: where labels come, a class is
+ * found without being proposed. */
 static double bonus_of(const uc_online *self)
 {
     const uc_onebit_settings *settings = self->settings;
@@ -237,8 +237,8 @@ static double bonus_of(const uc_online *self)
     return (memory->sparse ? SPARSE_BONUS : DENSE_BONUS) * unlabelled;
 }
 
-/* Trying a class costs little where none is sure to be right: 1 less the best score. Those of dense rows are
- * centred. */
+/* Trying a class costs little where none is sure to be right: 1 minus the best score. The scores of dense
+ * rows are centred. */
 static double room_for_trying(const uc_online *self)
 {
     const onebit_memory *memory = self->memory;
@@ -263,7 +263,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     memory->proposed[proposal->label]++;
 }
 
-/* n and m of the rounds kept. */
+/* Recomputes n and m from the rounds kept. */
 static void recount(onebit_memory *memory)
 {
     memset(memory->right, 0, memory->classes * sizeof *memory->right);
@@ -305,7 +305,7 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
 
 /* ---- the model ---- */
 
-/* Rows at unit length have no value above 1, and a logarithm would change nothing. */
+/* Rows of unit length have no value above 1, so a logarithm would change nothing. */
 static uc_status text_model(uc_preprocessing *preprocessing, const uc_online *self)
 {
     const onebit_memory *memory = self->memory;

@@ -1,11 +1,10 @@
 /*
- * Rounds that were wrong have targets that are guesses by the ridge itself. A guess must not confirm
- * itself, so the round is left out of its own scores:  s <- (s - h q)/(1 - h),  h = phi'A^-1 phi. The
- * target is the projection of s on the simplex without the wrong class, and a little below 0 for that
- * class.
+ * Targets of wrong rounds are guesses by the ridge itself. A guess must not confirm itself, so the round is
+ * left out of its own scores:  s <- (s - h q)/(1 - h),  h = phi'A^-1 phi. The target is the projection of s
+ * on the simplex without the wrong class, and a value slightly below 0 for that class.
  *
- * A refit goes through the wrong rounds in blocks, by matrix products; the blocks follow each other in one
- * thread, so the result does not depend on threads.
+ * A refit processes the wrong rounds in blocks, by matrix products. The blocks follow each other in one
+ * thread, so the result does not depend on the number of threads.
  */
 #include "learn/onebit/refit.h"
 
@@ -20,7 +19,7 @@
 #define BLOCK ((size_t)64)
 #define ROOT_BLOCK ((size_t)256)
 
-/* The score of class k without the round itself, which is in the ridge with leverage h. */
+/* The score of class k without the round itself, which is part of the ridge with leverage h. */
 static double without_itself(double s, double h, const float *before, size_t k, double mean)
 {
     if (h > 0.0)
@@ -43,7 +42,7 @@ void uc_onebit_target(double *target, const double *scores, size_t K, uc_onebit_
         target[k] *= 1.0 - r;
     target[said.proposed] = r - (1.0 - r) * rule->penalty;
     for (size_t k = 0; k < K; k++)
-        target[k] = (double)(float)target[k]; /* as it is stored */
+        target[k] = (double)(float)target[k]; /* rounded as it is stored */
 }
 
 typedef struct refit {
@@ -79,7 +78,7 @@ static void end(refit *self)
     uc_free(self->change);
 }
 
-/* Features of wrong rounds first .. first + rows - 1. */
+/* Collects the features of wrong rounds first .. first + rows - 1. */
 static void gather(refit *self, size_t first, size_t rows)
 {
     const size_t n = self->ridge->size, S = self->ridge->stride;
@@ -104,7 +103,7 @@ static void measure_block(refit *self, const float *root, float *phi, size_t fir
     }
 }
 
-/* Should rounding have made A^-1 indefinite, leverages stay: they only fall while rounds join. */
+/* If rounding has made A^-1 indefinite, the old leverages stay; true leverages only fall as rounds join. */
 static uc_status measure_leverages(refit *self)
 {
     const size_t n = self->ridge->size, S = self->ridge->stride;
@@ -124,7 +123,7 @@ static uc_status measure_leverages(refit *self)
     return status == UC_ERR_DIVERGED ? UC_OK : status;
 }
 
-/* A new target of one round; returns by how much it changed, which `change` has by class, weighted. */
+/* Sets a new target for one round. Returns the size of the change; `change` gets it by class, weighted. */
 static double retarget(refit *self, uc_past_round round, const double *scores, double *change)
 {
     const size_t K = self->rounds->classes;
@@ -141,7 +140,7 @@ static double retarget(refit *self, uc_past_round round, const double *scores, d
     return moved;
 }
 
-/* Scores of a block of these rounds; returns how many there are. */
+/* Computes the scores of a block of wrong rounds; returns how many rounds it has. */
 static size_t score_block(refit *self, size_t first)
 {
     const uc_running_ridge *ridge = self->ridge;
@@ -153,7 +152,7 @@ static size_t score_block(refit *self, size_t first)
     return rows;
 }
 
-/* What answers are worth, by the scores of what was proposed. */
+/* Estimates how much answers are worth from the scores of the proposed classes. */
 static uc_status fit_doubt(refit *self)
 {
     const size_t C = self->ridge->class_stride;
@@ -178,7 +177,7 @@ static uc_status fit_doubt(refit *self)
     return status;
 }
 
-/* Returns the mean change. */
+/* Runs one pass; returns the mean change of the targets. */
 static double pass(refit *self)
 {
     const uc_running_ridge *ridge = self->ridge;

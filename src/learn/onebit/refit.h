@@ -1,4 +1,4 @@
-/* All targets that are guessed, made anew. */
+/* Recomputes all targets that are guesses. */
 #ifndef UC_ONEBIT_REFIT_H
 #define UC_ONEBIT_REFIT_H
 
@@ -12,20 +12,22 @@ typedef struct uc_onebit_rule {
     uc_doubt doubt;
 } uc_onebit_rule;
 
-/* What was answered about a proposal, where the class is not known for certain. */
+/* The answer to a proposal, where the class is not known for certain. */
 typedef struct uc_onebit_said {
     uint32_t proposed;
     bool right;
 } uc_onebit_said;
 
-/* The target of such a round, without the mean: r times the class proposed, and (1 - r) times what the
- * scores say of the other classes, with -penalty for the one proposed; r the probability that it was right,
- * which is 0 after "wrong" unless answers are in doubt. `scores`: centred; h: the round's leverage if it is
- * in the ridge with target `before`, else 0. K of each; before may be NULL when h is 0. */
+/* The target of such a round, without the mean. With r the probability that the proposal was right (0 after
+ * "wrong" unless answers are in doubt), it is r for the proposed class plus (1 - r) times what the scores say
+ * of the other classes, with -penalty for the proposed class. `scores` are centred. h is the round's leverage
+ * if it is in the ridge with target `before`, otherwise 0. All arrays have K entries; before may be NULL if h
+ * is 0. */
 void uc_onebit_target(double *target, const double *scores, size_t K, uc_onebit_said said, double h,
                       const float *before, const uc_onebit_rule *rule);
-/* W = A^-1 B and exact leverages of the rounds whose class is not known; what answers are worth, where they
- * are in doubt; then up to five passes in which all of them get new targets from the same W, and W = A^-1 B.
+/* Solves W = A^-1 B and computes exact leverages of the rounds whose class is not known, and how much answers
+ * are worth if they are in doubt. Then makes up to five passes in which all these rounds get new targets from
+ * the same W, followed by W = A^-1 B.
  */
 uc_status uc_onebit_refit(uc_running_ridge *ridge, uc_rounds *rounds, uc_onebit_rule *rule);
 

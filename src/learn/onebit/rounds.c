@@ -1,4 +1,4 @@
-/* A ring of rounds, each a line in several arrays. */
+/* A ring of rounds; each round is a row of several arrays. */
 #include "learn/onebit/rounds.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void copy_line(float *to, const float *from, size_t count)
         memcpy(to, from, count * sizeof *to);
 }
 
-/* All rounds, in order, in arrays of another shape. */
+/* Copies all rounds, in order, to arrays of another shape. */
 static uc_status copy(uc_rounds *out, const uc_rounds *self, size_t capacity, size_t columns, size_t features,
                       size_t classes)
 {
@@ -184,7 +184,7 @@ static uc_status write_rounds(const uc_rounds *self, uc_state *state)
     return status;
 }
 
-/* The count comes from the file: only arrays of that length are lent. */
+/* The count comes from a file: arrays are only used if they have that length. */
 static uc_status read_rounds(uc_rounds *self, uc_state *state, size_t count, size_t limit)
 {
     uc_rounds read;

@@ -1,4 +1,4 @@
-/* The last rounds as dense arrays: rows, their features, what was answered, and the targets made of it. */
+/* The last rounds as dense arrays: rows, their features, the answers, and the targets derived from them. */
 #ifndef UC_ONEBIT_ROUNDS_H
 #define UC_ONEBIT_ROUNDS_H
 
@@ -10,8 +10,8 @@ typedef struct uc_rounds {
     size_t columns, features, classes;
     float *rows;     /* capacity x columns */
     float *phi;      /* capacity x features; not saved */
-    float *targets;  /* capacity x classes, without the mean; of a known class: not used */
-    float *leverage; /* of the round in the ridge */
+    float *targets;  /* capacity x classes, without the mean; not used if the class is known */
+    float *leverage; /* of the round within the ridge */
     float *weight;   /* of the example */
     uint32_t
         *answer; /* 2 class + 1 where the class is known, else 2 class, plus 2^31 for a doubtful "right" */
@@ -20,27 +20,27 @@ typedef struct uc_rounds {
 typedef struct uc_past_round {
     float *row, *phi, *target, *leverage;
     double weight;
-    uint32_t class; /* the true one where it is known, else the one that was proposed */
+    uint32_t class; /* the true class if it is known, otherwise the proposed one */
     bool known;
-    bool right; /* answered so, whether it is known or doubtful */
+    bool right; /* the answer was "right", whether certain or in doubt */
 } uc_past_round;
 
-/* Bytes of a round. */
+/* Bytes per round. */
 double uc_rounds_bytes(size_t columns, size_t features, size_t classes);
-/* Other widths; rounds keep what they have. Features are kept only when their number stays. */
+/* Changes the widths; rounds keep their content. Features are kept only if their number stays the same. */
 uc_status uc_rounds_reshape(uc_rounds *self, size_t columns, size_t features, size_t classes);
-/* Room for one more of at most `limit`. */
+/* Makes room for one more round, up to `limit`. */
 uc_status uc_rounds_reserve(uc_rounds *self, size_t limit);
-/* The next round, in the place of the oldest when there are `limit`; its arrays are the caller's to fill. */
+/* Adds a round, in place of the oldest if there are `limit`; the caller fills in its arrays. */
 uc_past_round uc_rounds_add(uc_rounds *self, const uc_onebit_answer *answer, size_t limit);
-/* Round i of count, the oldest first. */
+/* Round i of count, counted from the oldest. */
 uc_past_round uc_rounds_at(const uc_rounds *self, size_t i);
-/* The weight of round i times a factor. */
+/* Multiplies the weight of round i by a factor. */
 void uc_rounds_weigh(uc_rounds *self, size_t i, double factor);
-/* All but the last `kept` rounds are dropped. */
+/* Drops all but the last `kept` rounds. */
 void uc_rounds_forget(uc_rounds *self, size_t kept);
 void uc_rounds_free(uc_rounds *self);
-/* All but the features; the widths are there when it is read. */
+/* Saves or reads everything except the features; the widths must be set before reading. */
 uc_status uc_rounds_remember(uc_rounds *self, uc_state *state, size_t limit);
 
 #endif

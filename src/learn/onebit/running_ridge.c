@@ -2,15 +2,15 @@
  *   phi   features of a row        q   its target, one number per class
  *   A = prior + sum phi phi'       B = sum phi q'        W = A^-1 B       s = W'phi
  *
- * A row joins by (Sherman, Morrison)
+ * A row is added by the formula of Sherman and Morrison:
  *
  *   g = A^-1 phi,  h = phi'g,  A^-1 -= g g'/(1 + h),  W += g (q - s)'/(1 + h)
  *
- * The g wait in `pending`, and the inverse changes by all of them at once, a matrix product that reads it
- * from the cache: meanwhile A^-1 phi = A0^-1 phi - sum u (u'phi). Targets that change wait alike: W += A^-1
- * (sum phi dq').
+ * The vectors g wait in `pending`, and the inverse is updated with all of them at once, by a matrix product
+ * that reads it from the cache. Meanwhile A^-1 phi = A0^-1 phi - sum u (u'phi). Changes of targets wait in
+ * the same way: W += A^-1 (sum phi dq').
  *
- * Targets are centred: q = t - 1/K. With another K, B = T - (1/K) f 1' follows from f = sum phi, and W from
+ * Targets are centred: q = t - 1/K. If K changes, B = T - (1/K) f 1' follows from f = sum phi, and W from
  * A^-1 f.
  */
 #include "learn/onebit/running_ridge.h"
@@ -71,7 +71,7 @@ double uc_running_ridge_direct(uc_running_ridge *self, const float *phi)
         uc_axpy(g, -uc_row_dot(row_of(self, phi), u), u, n);
     }
     h = uc_row_dot(row_of(self, phi), g);
-    return h > 0.0 ? h : 0.0; /* else rounding */
+    return h > 0.0 ? h : 0.0; /* otherwise rounding */
 }
 
 void uc_running_ridge_add(uc_running_ridge *self, const float *phi, double h, double weight, const double *q,
@@ -144,7 +144,7 @@ void uc_running_ridge_solve(uc_running_ridge *self)
         forget_changes(self);
 }
 
-/* A copy for more classes; the mean that targets are centred by goes from 1/K to 1/more. */
+/* A copy for more classes, in which the mean that centres the targets goes from 1/K to 1/more. */
 static double *recentred(const uc_running_ridge *self, const double *array, const double *all, size_t more)
 {
     const size_t n = self->size, K = self->classes, C = uc_class_stride(more);
@@ -163,7 +163,7 @@ static double *recentred(const uc_running_ridge *self, const double *array, cons
 uc_status uc_running_ridge_add_classes(uc_running_ridge *self, size_t classes)
 {
     const size_t C = uc_class_stride(classes);
-    double *solved = self->direction, *nothing = self->work; /* A^-1 f, and no change */
+    double *solved = self->direction, *nothing = self->work; /* A^-1 f, and a change of zero */
     settle_inverse(self);
     uc_symmetric_times(solved, self->inverse, self->stride, self->size, self->feature_sum);
     memset(nothing, 0, self->stride * sizeof *nothing);
@@ -192,7 +192,7 @@ uc_status uc_running_ridge_add_classes(uc_running_ridge *self, size_t classes)
 
 /* ---- saving and resuming ---- */
 
-/* The lower triangle, row by row without gaps. */
+/* The lower triangle, row by row without padding. */
 static uc_status remember_inverse(uc_running_ridge *self, uc_state *state)
 {
     const size_t n = self->size, count = n * (n + 1) / 2;

@@ -1,9 +1,9 @@
 /*
- * Projection on the simplex: q_k = max(0, v_k - theta) with the theta that makes the sum 1. Beginning with
- * all classes, theta = (sum of v over the classes left - 1)/(number left); classes at or below it leave,
- * until none does (Michelot, A finite algorithm for finding the projection of a point onto the canonical
- * simplex of R^n, Journal of Optimization Theory and Applications 50:195-200, 1986). Every class is treated
- * alike: equal v have equal q, bit for bit.
+ * Projection on the simplex: q_k = max(0, v_k - theta), where theta makes the sum 1. Starting with all
+ * classes, theta = (sum of v over the remaining classes - 1)/(their number); classes with v at or below theta
+ * are removed, until there are none (Michelot, A finite algorithm for finding the projection of a point onto
+ * the canonical simplex of R^n, Journal of Optimization Theory and Applications 50:195-200, 1986). All
+ * classes are treated alike: equal v give equal q, bit for bit.
  */
 #include "learn/onebit/targets.h"
 

@@ -1,4 +1,4 @@
-/* What a round that was answered "wrong" is taken to have meant. */
+/* The target of a round that was answered "wrong". */
 #ifndef UC_ONEBIT_TARGETS_H
 #define UC_ONEBIT_TARGETS_H
 

@@ -1,10 +1,10 @@
 /*
- * v     a value of a row         t  rows so far, this one included        df_j  of which column j is in so
- * many
+ * v     a value of a row         t  rows so far, including this one
+ * df_j  the number of these rows in which column j occurs
  *
- *   v >= 1 becomes 1 + log v, times log((1 + t)/(1 + df_j)) + 1; then the row has unit length.
+ * v >= 1 becomes 1 + log v, times log((1 + t)/(1 + df_j)) + 1; then the row is scaled to unit length.
  *
- * A row keeps these values in replays. The step is cspa-plus's without metric, tail and second learner.
+ * A row keeps these values in replays. The step is that of cspa-plus without metric, tail and second learner.
  */
 #include "learn/onebit/text.h"
 
@@ -15,7 +15,7 @@
 #include "prepare/preprocessing.h"
 
 #define FIT_EVERY 256 /* rounds */
-/* Of the probability that a proposal is right, given how far it is ahead of the next class. */
+/* The initial line for the probability that a proposal is right, given its lead over the next class. */
 #define DOUBT_OFFSET 0.0
 #define DOUBT_SLOPE 3.0
 
@@ -96,7 +96,7 @@ static bool learn_row(uc_online *online, uc_row row, uint32_t p, bool right, boo
     return online->step.count > 0;
 }
 
-/* How far the score of class p is ahead of the others. */
+/* How far the score of class p is ahead of the other classes. */
 static double margin_of(const double *scores, size_t K, uint32_t p)
 {
     double next = -INFINITY;
@@ -106,7 +106,7 @@ static double margin_of(const double *scores, size_t K, uint32_t p)
     return K > 1 ? scores[p] - next : 0.0;
 }
 
-/* The probability that what was answered is true. */
+/* The probability that the answer is true. */
 static double trust(const uc_onebit_text *self, const uc_online *online, uint32_t p, bool right)
 {
     if (!self->doubt.active)

@@ -2,10 +2,10 @@
  *   standard   u_j = (x_j - mean_j) / sqrt(d (var_j + .001 mean var)), over all rounds
  *   within     z = c L^-1 u, LL' = (1 - r) S + r (tr S / d) I, c such that the mean of z'z is 1
  *
- * S is the covariance of u within classes, by the n rounds whose class is known: the sum of (u - mean of its
- * class)(u - mean of its class)', divided by n less the number of classes. Distances of z are Mahalanobis
- * distances: a direction in which rows of one class differ much says little about the class. The share r of
- * the sphere is large while the rounds are few: r = 2d/(2d + n), .1 at least.
+ * S is the covariance of u within classes, from the n rounds whose class is known: the sum of (u - mean of
+ * its class)(u - mean of its class)', divided by n minus the number of classes. Distances of z are
+ * Mahalanobis distances: a direction in which rows of the same class differ much says little about the class.
+ * The share r of the sphere is large while there are few rounds: r = 2d/(2d + n), at least .1.
  */
 #include "learn/onebit/view.h"
 
@@ -15,7 +15,7 @@
 
 #define VARIANCE_FLOOR 1e-12
 #define VARIANCE_SHARE 0.001
-#define SPHERE_ROUNDS 2.0 /* per column: what the sphere weighs */
+#define SPHERE_ROUNDS 2.0 /* weight of the sphere per column */
 #define LEAST_SPHERE 0.1
 #define LEAST_FREEDOM ((size_t)2) /* per column */
 #define BLOCK ((size_t)64)
@@ -49,7 +49,8 @@ static uc_status fit_standard(uc_map_input *out, const uc_rounds *rounds)
 
 /* ---- within classes ---- */
 
-/* Rounds whose class is known, less the classes that these are of; `of_class`: 0, becomes their counts. */
+/* Rounds whose class is known, minus the number of classes among them; of_class starts as 0 and gets the
+ * counts. */
 static size_t freedom(const uc_rounds *rounds, size_t *of_class)
 {
     size_t known = 0, classes = 0;
@@ -66,7 +67,7 @@ static size_t freedom(const uc_rounds *rounds, size_t *of_class)
 typedef struct within {
     size_t *count;   /* of a class */
     double *mean;    /* K x d, of u */
-    double *block;   /* rows u less the mean of their class */
+    double *block;   /* rows u minus the mean of their class */
     double *scatter; /* d x d */
     float *u;
 } within;
@@ -122,7 +123,7 @@ static void add_scatter(within *self, const uc_map_input *standard, const uc_rou
     uc_add_squares(self->scatter, self->block, filled, d);
 }
 
-/* The scatter becomes L^-1. */
+/* Turns the scatter into L^-1. */
 static uc_status find_turn(within *self, size_t d, double free, double known)
 {
     const double sphere = fmax(LEAST_SPHERE, SPHERE_ROUNDS * (double)d / (SPHERE_ROUNDS * (double)d + known));
@@ -137,7 +138,7 @@ static uc_status find_turn(within *self, size_t d, double free, double known)
     return status == UC_OK ? uc_invert_lower(self->scatter, d) : status;
 }
 
-/* So that the mean of z'z over the rounds is 1. */
+/* Scales so that the mean of z'z over the rounds is 1. */
 static void scale_turn(uc_map_input *input, within *self, const uc_rounds *rounds)
 {
     const size_t d = rounds->columns;

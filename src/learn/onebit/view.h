@@ -1,11 +1,11 @@
-/* How onebit prepares rows before its kernel, learned from the rounds that it remembers. */
+/* How onebit preprocesses rows before its kernel; learned from the rounds that it remembers. */
 #ifndef UC_ONEBIT_VIEW_H
 #define UC_ONEBIT_VIEW_H
 
 #include "learn/onebit/rounds.h"
 #include "map/map.h"
 
-#define UC_ONEBIT_MOST_TURNED ((size_t)256) /* columns of rows turned */
+#define UC_ONEBIT_MOST_TURNED ((size_t)256) /* maximum number of columns of turned rows */
 
 typedef enum uc_onebit_rows {
     UC_ROWS_UNIT,     /* at unit length */
@@ -20,7 +20,7 @@ typedef struct uc_onebit_view {
     double multiple;
 } uc_onebit_view;
 
-/* *out: whether the rounds say enough for rows of this kind. */
+/* *out becomes whether the rounds contain enough information for rows of this kind. */
 uc_status uc_onebit_can_prepare(bool *out, const uc_rounds *rounds, uc_onebit_rows kind);
 uc_status uc_onebit_fit_input(uc_map_input *out, const uc_rounds *rounds, uc_onebit_rows kind);
 /* z of round i, `columns` floats. */
