@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-/* An order of all rows need not be followed, which would be slower. */
+/* Keeps the rows in their order: following a permutation would be slower. */
 uc_status uc_batch_check_weights(bool *weightless, const uc_batch *self)
 {
     const bool all = self->count == self->X->rows;

@@ -1,18 +1,18 @@
-/* Rows of a session that come together. */
+/* A batch of rows of a session. */
 #ifndef UC_BATCH_H
 #define UC_BATCH_H
 
 #include "unconfuse/matrix.h"
 #include "unconfuse/model.h"
 
-/* All of X, or `rows` of it. */
+/* All rows of X, or those listed in `rows`. */
 typedef struct uc_batch {
     const uc_matrix *X;
     const uint32_t *labels;
     const double *weights; /* NULL: all are 1 */
     const size_t *rows;
     size_t count;
-    const uint32_t *baselines; /* positions among the learner's classes, UC_NONE: none; NULL: none of all */
+    const uint32_t *baselines; /* positions among the learner's classes or UC_NONE; NULL: no row has one */
 } uc_batch;
 
 static inline size_t uc_batch_row(const uc_batch *self, size_t i)
@@ -30,14 +30,14 @@ static inline uint32_t uc_batch_baseline(const uc_batch *self, size_t row)
     return self->baselines ? self->baselines[row] : UC_NONE;
 }
 
-/* Whether a row has a weight of 0; UC_ERR_INVALID: one is no weight. */
+/* Sets *weightless to whether some row has weight 0. Returns UC_ERR_INVALID if a weight is not valid. */
 uc_status uc_batch_check_weights(bool *weightless, const uc_batch *self);
-/* The rows whose weight is not 0, in *out; `kept` has room for all. */
+/* *out becomes the rows whose weight is not 0; `kept` has room for all row numbers. */
 void uc_batch_leave_out_weightless(uc_batch *out, size_t *kept, const uc_batch *self);
-/* Rows lie anywhere in memory when they are shuffled, and a sparse row's weights always do: what the rounds
- * after the i-th need is asked for while it still works. */
+/* Shuffled rows lie anywhere in memory, and a sparse row's weights always do: prefetches what the rounds
+ * after the i-th need while that round is still computed. */
 void uc_batch_prefetch(const uc_batch *self, size_t i, const double *weights, size_t stride);
-/* A baseline for every row of X: what the model predicts, as a position in `classes`. *out is freed with
+/* A baseline for every row of X: the model's prediction, as a position in `classes`. *out is freed with
  * uc_free. */
 uc_status uc_batch_predict(uint32_t **out, const uc_batch *self, const uc_model *model,
                            const uc_names *classes, const uc_context *context);

@@ -6,12 +6,12 @@
  *   p           the ratio of the window
  *   d           the logarithm of 2 ln(n) / delta
  *
- * A cut between older and newer bits is a change when the ratios on its sides differ by more than
+ * A cut between older and newer bits is a change if the ratios on its two sides differ by more than
  *
  *   sqrt(2 p (1 - p) d / m) + 2 d / (3 m)
  *
- * and then the oldest bits leave, until there is no such cut. The window is kept as sums of 1, 2, 4, ...
- * bits, PER_LEVEL of each at most, so n bits need log n sums. delta was chosen on drawn bits: see
+ * The oldest bits are then dropped until there is no such cut. The window is kept as sums of 1, 2, 4, ...
+ * bits, at most PER_LEVEL of each, so n bits need O(log n) sums. delta was chosen on simulated bits: see
  * tests/unit/train_drift.c.
  */
 #include <assert.h>
@@ -21,12 +21,12 @@
 #include "unconfuse/session.h"
 
 #define DELTA 0.0005
-#define LEAST 16.0 /* bits on either side of a cut */
+#define LEAST 16.0 /* minimum number of bits on either side of a cut */
 #define ROUNDS_PER_CHECK 32
-#define SAME_FALL 500 /* rounds in which what is left of an older window leaves it */
+#define SAME_FALL 500 /* further cuts within so many rounds of an alarm belong to the same fall */
 #define PER_LEVEL (UC_DRIFT_PER_LEVEL - 1)
 
-/* Two sums of a level that has one too many become one of the next. */
+/* Merges two sums of a level that has one too many into one sum of the next level. */
 static void compress(uc_drift *self)
 {
     for (size_t level = 0; level + 1 < UC_DRIFT_LEVELS && self->counts[level] > PER_LEVEL; level++) {
@@ -51,7 +51,7 @@ static void drop_oldest(uc_drift *self)
     }
 }
 
-/* Whether the window has a cut that is a change; *before and *after are the ratios on the sides of the
+/* Whether the window has a cut that is a change; *before and *after become the ratios on the two sides of the
  * clearest one. */
 static bool find_cut(double *before, double *after, const uc_drift *self)
 {

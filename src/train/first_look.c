@@ -1,9 +1,10 @@
 /*
- * What must be known of a stream's data before its first round: one pass over them, in constant memory.
+ * Collects what must be known about a stream's data before its first round, in one pass with constant memory.
  *
- * The width of a Gaussian kernel is the median squared distance of SAMPLE rows, drawn evenly by Vitter's
- * algorithm R (ACM Transactions on Mathematical Software 11:37-57, 1985), after scaling. The sample depends
- * on the order of the rows and the seed alone, so a file and the same rows in memory have the same width.
+ * The width of a Gaussian kernel is the median squared distance of SAMPLE rows after scaling, which are drawn
+ * evenly by Vitter's algorithm R (ACM Transactions on Mathematical Software 11:37-57, 1985). The sample
+ * depends only on the order of the rows and the seed, so a file and the same rows in memory have the same
+ * width.
  */
 #include <math.h>
 #include <string.h>
@@ -32,17 +33,17 @@ void uc_first_look_free(uc_first_look *self)
     *self = uc_first_look_none();
 }
 
-/* The pass so far. */
+/* The state of the pass. */
 typedef struct scan {
     const uc_train_settings *train;
     uc_context context;
     size_t rows, columns;
     double entries;
-    size_t density_rows;   /* among the first DENSITY_ROWS */
-    double density_values; /* of these rows, that are not 0 */
+    size_t density_rows;   /* rows used for the density, at most DENSITY_ROWS */
+    double density_values; /* values in these rows that are not 0 */
     bool sparse;
     uc_scale_sums *sums;
-    uc_row_copy *sample; /* NULL: no median is to be found */
+    uc_row_copy *sample; /* NULL: no median is needed */
     uc_rng rng;
 } scan;
 
@@ -80,7 +81,7 @@ static void scan_free(scan *self)
     uc_scale_sums_free(self->sums);
 }
 
-/* Row t takes a place among the SAMPLE with probability SAMPLE / (t + 1). */
+/* Row t enters the sample with probability SAMPLE / (t + 1). */
 static uc_status draw_sample(scan *self, const uc_matrix *X)
 {
     uc_status status = UC_OK;
@@ -120,7 +121,7 @@ static uc_status scan_rows(scan *self, const uc_matrix *X, const double *weights
 
 /* ---- after the last row ---- */
 
-/* Whether the data count as sparse, as in a file that is read as a whole. */
+/* Whether the data count as sparse, by the same rule as for a file that is read as a whole. */
 static bool is_sparse(const scan *self, uc_storage storage)
 {
     const double all = (double)self->rows * (double)self->columns;
@@ -128,7 +129,7 @@ static bool is_sparse(const scan *self, uc_storage storage)
     return self->sparse && (storage == UC_STORAGE_SPARSE || few);
 }
 
-/* The sample as a dense matrix, whose zeros may become other values. */
+/* The sample as a dense matrix; dense, because scaling may change the zeros. */
 static uc_status collect_dense(uc_matrix *out, const scan *self, size_t rows)
 {
     const uc_status status = uc_matrix_create_dense(out, rows, self->columns);
@@ -167,7 +168,7 @@ static uc_status collect_sample(uc_matrix *out, const scan *self, bool dense)
     return collect_sparse(out, self, rows);
 }
 
-/* The median of rows as the map will see them. */
+/* The median squared distance of rows after the scaling, as the map will get them. */
 static uc_status find_median(double *out, const scan *self, const uc_preprocessing *scaling)
 {
     uc_preprocessing input = *scaling; /* borrows the scaling: not to be freed */
@@ -192,7 +193,7 @@ static uc_status find_width(double *out, const scan *self, const uc_preprocessin
     return UC_OK;
 }
 
-/* Everything but the classes. */
+/* Fills in everything except the classes. */
 static uc_status scan_finish(uc_first_look *out, const scan *self, uc_storage storage)
 {
     const uc_scaling scaling = (uc_scaling)self->train->scale;
@@ -230,7 +231,7 @@ static uc_status scan_once(uc_names *classes, uc_table **table, bool *not_number
     return status;
 }
 
-/* CSV that begins like a table of numbers may turn out to be none: then the look begins anew. */
+/* A CSV file that begins like a table of numbers may turn out not to be one; the look then starts over. */
 static uc_status scan_file(uc_names *classes, uc_table **table, scan *self, const char *path,
                            const uc_read_settings *read)
 {
@@ -253,7 +254,7 @@ static uc_status scan_file(uc_names *classes, uc_table **table, scan *self, cons
     return status;
 }
 
-/* Ends a look: the result, or nothing. */
+/* Ends a look: passes on the result, or frees it after a failure. */
 static uc_status hand_over(uc_first_look *out, uc_first_look *found, scan *pass, uc_status status)
 {
     if (status == UC_OK)

@@ -1,5 +1,5 @@
-/* A ring of rounds that wait for their feedback. It grows as needed and keeps the arrays of rows that have
- * left. */
+/* A ring buffer of rounds that wait for their feedback. It grows as needed and reuses the arrays of rows that
+ * have left it. */
 #include "train/late.h"
 
 #include <assert.h>

@@ -1,11 +1,10 @@
 /*
- * An online learner from its beginning to its end: room for its weights as columns and classes come, and the
- * rounds that change them. What a round adds to each class is the learner's (learn/learner.h); how it is
- * added is weights.c.
+ * The life of an online learner: memory for its weights as columns and classes arrive, and the rounds that
+ * change them. The learner decides what a round adds to each class (learn/learner.h); weights.c adds it.
  *
- * A learner that is `relative` leaves out of a step what it would add to all classes equally. Such a step
- * costs one class instead of all; the mean over the classes, which is 0 in the algorithm as published, is
- * taken off when the weights are written to a model, and when a class is added.
+ * A learner that is `relative` omits the part of a step that is equal for all classes, so that a step costs
+ * one class instead of all. In the published algorithm the mean over the classes is always 0; the mean is
+ * therefore subtracted when the weights are written to a model and when a class is added.
  */
 #include "train/online.h"
 
@@ -20,7 +19,7 @@
 
 /* ---- room ---- */
 
-/* Whether there is such a plane for so many features, and what its entries start as. */
+/* Whether the plane exists for this number of features, and the start value of its entries. */
 static bool has_plane(double *start, const uc_online *self, size_t plane, size_t features)
 {
     const uc_shape shape = uc_shape_of(features, self->density);
@@ -48,7 +47,7 @@ static double *reshaped(const uc_online *self, size_t plane, size_t capacity, si
     return copy;
 }
 
-/* The planes grow together or not at all. */
+/* Grows all planes, or none of them on failure. */
 static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t features)
 {
     double *plane[UC_PLANES] = {NULL}, start;
@@ -72,7 +71,7 @@ static uc_status resize(uc_online *self, size_t capacity, size_t stride, size_t 
     return UC_OK;
 }
 
-/* The learner's own memory, before there are so many features or classes. */
+/* Grows the learner's own memory before features or classes are added. */
 static uc_status grow_memory(uc_online *self, size_t features, size_t classes)
 {
     if (!self->learner->grow)
@@ -80,7 +79,7 @@ static uc_status grow_memory(uc_online *self, size_t features, size_t classes)
     return self->learner->grow(self, uc_shape_of(features, self->density), classes);
 }
 
-/* The learner's own for so many features, which the planes have room for. */
+/* Tells the learner how many features there are now; the planes already have room for them. */
 static uc_status settle_features(uc_online *self, size_t features)
 {
     const uc_status status = grow_memory(self, features, self->classes.count);
@@ -90,7 +89,7 @@ static uc_status settle_features(uc_online *self, size_t features)
     self->features = features;
     double start;
     for (size_t p = UC_OWN; p < UC_PLANES; p++)
-        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not for such rows */
+        if (self->plane[p] && !has_plane(&start, self, p, features)) { /* not used for such rows */
             uc_free(self->plane[p]);
             self->plane[p] = NULL;
         }
@@ -148,7 +147,8 @@ uc_status uc_online_reserve_columns(uc_online *self, size_t columns)
     return reserve_row_work(self, uc_preprocessing_row_work(&self->preprocessing, columns));
 }
 
-/* Until then rows count as dense: what only dense rows have may go, nothing comes. */
+/* Until this call rows count as dense. It may therefore remove planes that only dense rows use; it never adds
+ * any. */
 uc_status uc_online_expect(uc_online *self, size_t columns, double density)
 {
     const double before = self->density;
@@ -164,7 +164,7 @@ uc_status uc_online_expect(uc_online *self, size_t columns, double density)
     return status;
 }
 
-/* The arrays with a place per class. */
+/* The arrays with one entry per class. */
 typedef struct class_arrays {
     double *label_counts;
     double *scores, *full_step;
@@ -204,7 +204,7 @@ static uc_status allocate_class_arrays(class_arrays *out, size_t classes)
     return UC_OK;
 }
 
-/* Room for `classes`, in the small arrays and in the planes. */
+/* Makes room for `classes` classes, in the small arrays and in the planes. */
 static uc_status reserve_classes(uc_online *self, size_t classes)
 {
     const size_t stride = uc_class_stride(classes);
@@ -229,7 +229,7 @@ static uc_status reserve_classes(uc_online *self, size_t classes)
     return UC_OK;
 }
 
-/* The weights given for the first `known` of so many classes; a class that comes later weighs 1. */
+/* Copies the given weights of the first `known` classes; a class added later has weight 1. */
 static uc_status keep_class_weights(uc_online *self, size_t known, size_t classes)
 {
     if (!self->train.class_weights)
@@ -248,7 +248,8 @@ static uc_status keep_class_weights(uc_online *self, size_t known, size_t classe
     return UC_OK;
 }
 
-/* A new class starts at weight 0 in the algorithm as published: so must the mean of the others. */
+/* In the published algorithm a new class starts with weight 0, so the mean of the others must be 0 at that
+ * time. */
 static void settle_mean(uc_online *self)
 {
     const size_t K = self->classes.count;
@@ -284,7 +285,7 @@ uc_status uc_online_add_class(uint32_t *index, uc_online *self, const char *name
 
 /* ---- life ---- */
 
-/* The map that grows while rows arrive, unless `preprocessing` brought one that has grown already. */
+/* Starts the map that grows as rows arrive, unless `preprocessing` already contains a grown one. */
 static uc_status begin_map(uc_online *self)
 {
     const uc_map_settings *map = &self->train.map;
@@ -314,7 +315,7 @@ static uc_status check_settings(const uc_online *self, const uc_names *classes)
     return status;
 }
 
-/* The scaling that was learned beforehand, or one that is learned as rows arrive. */
+/* Uses the scaling that was learned beforehand, or sets up one that is learned as rows arrive. */
 static uc_status begin_scaling(uc_online *self, const uc_preprocessing *preprocessing)
 {
     const uc_scaling scaling = (uc_scaling)self->train.scale;
@@ -339,7 +340,7 @@ static uc_status begin_preprocessing(uc_online *self, const uc_preprocessing *pr
     return status;
 }
 
-/* The learner's own memory, for rows without columns. */
+/* Allocates the learner's own memory for rows without columns. */
 static uc_status begin_memory(uc_online *self)
 {
     const size_t size = self->learner->memory_size;
@@ -351,7 +352,8 @@ static uc_status begin_memory(uc_online *self)
     return grow_memory(self, 0, self->classes.count);
 }
 
-/* Everything after the settings, which are there. On failure there is something to free. */
+/* Sets up everything after the settings, which are already there. After a failure *self must still be
+ * freed. */
 static uc_status begin(uc_online *self, const uc_names *classes, const uc_preprocessing *preprocessing)
 {
     uc_status status = check_settings(self, classes);
@@ -457,7 +459,7 @@ bool uc_online_has_map(const uc_online *self)
 
 /* ---- rounds ---- */
 
-/* As given, or n/(K n_label), with the counts so far unless they were taken beforehand. */
+/* The given weight, or n/(K n_label) from the counts so far unless they were taken beforehand. */
 static double class_weight(const uc_online *self, uint32_t label)
 {
     if (self->class_weights)
@@ -472,7 +474,7 @@ static double class_weight(const uc_online *self, uint32_t label)
     return self->label_total / ((double)present * self->label_counts[label]);
 }
 
-/* The step that the round asks for, along the row. */
+/* Applies the step for this round in the direction of the row. */
 static void learn_step(uc_online *self, uc_row row, const uc_round *round)
 {
     self->step.count = 0;

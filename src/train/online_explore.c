@@ -1,6 +1,6 @@
 /*
  * An exploration floor for any learner: with probability e a class is drawn evenly instead of the one that
- * the learner proposed, so that every class has a known chance of e/K at least.
+ * the learner proposed, so that every class has a probability of at least e/K.
  *
  *   P(k) = e/K + (1 - e) L(k)      L(k) the learner's own probability to propose k, K classes
  */
@@ -10,9 +10,9 @@
 #include "train/online.h"
 
 #define EXPLORE_SEQUENCE UINT64_C(0x6f6e6c6e6578706c) /* random numbers: "onlnexpl" */
-#define DRAWN_WORDS 8                                 /* for a round, at most */
+#define DRAWN_WORDS 8                                 /* drawn per round at most */
 
-/* L(class); the learner proposed another one, or this. */
+/* L(class), whether or not the learner proposed this class. */
 static double own_probability(const uc_online *self, const uc_proposal *proposal, uint32_t class)
 {
     if (class == proposal->label)

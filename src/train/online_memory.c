@@ -1,14 +1,14 @@
-/* The memory that learning one example at a time needs, before it is needed. */
+/* Estimates the memory that learning one example at a time will need, before it is allocated. */
 #include <math.h>
 
 #include "parallel/parallel.h"
 #include "train/online.h"
 
-/* A row as the weights see it. */
+/* Preprocessed rows. */
 typedef struct prepared_rows {
     size_t features;
     double density, bytes;
-    double landmarks; /* of a map, in bytes */
+    double landmarks; /* of a map: the bytes of its landmarks */
 } prepared_rows;
 
 static prepared_rows rows_of(const uc_map_settings *map, const uc_online_ahead *ahead)
@@ -41,7 +41,7 @@ uc_status uc_learner_check_memory(const uc_learner *learner, const void *setting
     const double plane = 8.0 * ((double)rows.features + 1.0) * (double)uc_class_stride(ahead->classes);
     const double state = learned + rows.landmarks;
     double model = 0.0;
-    if (ahead->saved) /* what a model holds is a copy, and its weights are packed when they are written */
+    if (ahead->saved) /* a model holds a copy, and its weights are packed when they are written */
         model = state + 2.0 * plane;
     const double bytes = state + model + ahead->waiting * rows.bytes + ahead->held_bytes;
     char what[128];

@@ -6,9 +6,9 @@
  *   W <- sum_r mu_r W_r     mu_r   the share of process r in all rows
  *   A <- sum_r mu_r A_r     A_r = W_r - U_r / t_r   the mean of its iterates (learn/weights.c), if kept
  *
- * and all go on from W. So that the mean goes on from A, U becomes t_r (W - A) in process r. After the last
- * pass all have A, or W when no mean is kept, as if one had learned it in as many rounds as there were in all
- * processes.
+ * and all processes continue from W. To let the mean continue from A, U becomes t_r (W - A) in process r.
+ * After the last pass all processes have A, or W if no mean is kept, as if a single learner had run as many
+ * rounds as all processes together.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 enum { ROUNDS, UPDATES, COUNTS };
 
-/* What this process adds: W, A and the counts. */
+/* The contribution of this process: W, A and the counts. */
 static void weigh(double *sum, const uc_online *self, double share)
 {
     const size_t count = (self->features + 1) * self->stride;
@@ -46,7 +46,7 @@ static void go_on_from(uc_online *self, const double *W, const double *A, const 
         memset(U, 0, count * sizeof *U);
     for (size_t i = 0; i < count && U && !last; i++)
         U[i] = (double)self->rounds * (W[i] - A[i]);
-    self->ticket++; /* scores from before are of other weights */
+    self->ticket++; /* earlier scores belong to other weights */
 }
 
 uc_status uc_online_mix(uc_online *self, double share, bool last, uc_status status, const uc_context *context)

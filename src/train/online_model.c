@@ -1,4 +1,4 @@
-/* From an online learner to a model, and back to where it stopped. */
+/* Converts an online learner to a model, and resumes one from a model. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ uc_status uc_model_check_finite(const uc_model *model)
     return UC_OK;
 }
 
-/* What a learner that prepares rows by itself does to them joins the model's preprocessing. */
+/* If the learner preprocesses rows itself, its preprocessing becomes part of the model's. */
 static uc_status write_own(uc_model *model, const uc_online *self)
 {
     uc_preprocessing preprocessing = {0};
@@ -38,7 +38,7 @@ static uc_status write_own(uc_model *model, const uc_online *self)
     return UC_OK;
 }
 
-/* The weights as the algorithm has them, or their mean over the rounds. */
+/* The weights of the algorithm, or their mean over the rounds. */
 static void write_weights(uc_model *model, const uc_online *self)
 {
     const double *weights = self->plane[UC_WEIGHTS], *average = self->plane[UC_AVERAGE];
@@ -93,7 +93,8 @@ uc_status uc_write_settings(uc_model *model, const uc_learner *learner, const vo
     status = uc_settings_to_json(model->settings, uc_train_options, train);
     if (status == UC_OK && train->map.map != UC_MAP_NONE)
         status = uc_settings_to_json(model->settings, uc_map_options, &train->map);
-    if (status == UC_OK && learner->model && train->map.dimension != UC_AUTO_COUNT) /* of its own map */
+    if (status == UC_OK && learner->model && train->map.dimension != UC_AUTO_COUNT) /* the learner's own
+                                                                                       map */
         status = uc_json_set(model->settings, "dimension", json_integer((json_int_t)train->map.dimension));
     if (status == UC_OK && train->positive)
         status = uc_json_set(model->settings, "positive", json_string(train->positive));
@@ -112,11 +113,11 @@ void uc_online_settings(void *settings, const uc_online *self)
 
 /* ---- the learner's state ---- */
 
-/* A proposal from before must not be taken for one of the learner that goes on. A round scores a row once,
- * and every one that it replays: far less than 2^20 tickets. */
+/* A proposal made before saving must not be mistaken for one of the resumed learner. A round scores its own
+ * row once and every row that it replays: far fewer than 2^20 tickets. */
 #define TICKETS_PER_PROPOSAL 20
 
-/* Without the padding of the classes and without room to grow. */
+/* Stores a plane without the padding of the classes and without spare capacity. */
 static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
 {
     static const char *const names[UC_PLANES] = {"state.weights", "state.average", "state.own1", "state.own2",
@@ -139,7 +140,7 @@ static uc_status remember_plane(uc_online *self, size_t plane, uc_state *state)
     return status;
 }
 
-/* A sum of weights; whole ones, which all are where there are no weights, as integers. */
+/* A sum of weights as JSON; whole numbers, as without weights, are written as integers. */
 static json_t *count_json(double count)
 {
     if (count == floor(count) && count < 0x1p53)
@@ -190,7 +191,7 @@ static uc_status remember_counters(uc_online *self, uint64_t *drawn, uc_state *s
     return status;
 }
 
-/* The sums of a running scaling; a model without them has a scaling that stays as it is. */
+/* The sums of a running scaling. In a model without them, the scaling is fixed. */
 static uc_status remember_scaling(uc_online *self, uc_state *state)
 {
     uint64_t rows = UINT64_MAX;
@@ -242,8 +243,8 @@ static uc_status remember(uc_online *self, uc_state *state)
 
 /* ---- saving ---- */
 
-/* What happens to rows before a learner that prepares them further by itself sees them: in its model that
- * is not to be told apart. */
+/* Stores the preprocessing in front of a learner that preprocesses rows further by itself; in the model's own
+ * preprocessing the two parts cannot be told apart. */
 static uc_status write_input(uc_state *state, const uc_preprocessing *input, size_t columns)
 {
     uint64_t scaling = (uint64_t)input->scaling, root = input->root;
@@ -265,7 +266,7 @@ static uc_status read_input_array(double **out, uc_state *state, const char *nam
     return uc_state_array(state, name, UC_ARRAY_F64, *out, columns);
 }
 
-/* On failure there is something to free. */
+/* After a failure *out must still be freed. */
 static uc_status read_input(uc_preprocessing *out, uc_state *state, size_t columns)
 {
     uint64_t scaling = UC_SCALE_NONE, root = 0;
@@ -286,7 +287,7 @@ static uc_status read_input(uc_preprocessing *out, uc_state *state, size_t colum
     return status;
 }
 
-/* The learner is only read: `remember` changes what it is given when it reads. */
+/* The learner is not modified: `remember` changes its argument only when reading. */
 uc_status uc_online_write_state(uc_model *model, const uc_online *self)
 {
     uc_state state = {.model = &model->state, .reading = false};
@@ -299,7 +300,7 @@ uc_status uc_online_write_state(uc_model *model, const uc_online *self)
     return write_input(&state, &model->preprocessing, model->features);
 }
 
-/* Scaling learned from fewer columns than were seen since does not occur: it drops what it does not know. */
+/* Scaling learned from fewer columns than were seen later cannot occur: unknown columns are dropped. */
 uc_status uc_online_model(uc_model **out, const uc_online *self, bool with_state)
 {
     uc_model *model = NULL;
@@ -329,7 +330,7 @@ cleanup:
 
 /* ---- resuming ---- */
 
-/* Only whether rows are sparse matters, and that must not be decided anew. */
+/* Only whether rows are sparse matters; a resumed learner must not decide that again. */
 static double stored_density(const uc_model *model)
 {
     const json_t *sparse = json_object_get(model->state.counters, "sparse");
@@ -338,7 +339,7 @@ static double stored_density(const uc_model *model)
     return json_integer_value(sparse) == 1 ? 0.01 : 1.0;
 }
 
-/* *out, which the caller frees, stays NULL when none were given. */
+/* *out, which the caller frees, stays NULL if no class weights were given. */
 static uc_status stored_class_weights(double **out, const uc_model *model)
 {
     const json_t *list = json_object_get(model->settings, "class-weights");
@@ -356,7 +357,7 @@ static uc_status stored_class_weights(double **out, const uc_model *model)
     return UC_OK;
 }
 
-/* The settings that the model was learned with; train->class_weights is the caller's to free. */
+/* The settings that the model was trained with; the caller frees train->class_weights. */
 static uc_status stored_settings(void *settings, uc_train_settings *train, const uc_learner *learner,
                                  const uc_model *model)
 {
@@ -387,7 +388,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
         return UC_ERR_NOMEM;
     uc_train_settings train = uc_train_defaults();
     uc_online *self = NULL;
-    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* not written to */
+    uc_state state = {.model = (uc_model_state *)&model->state, .reading = true}; /* only read */
     uc_preprocessing input = {0};
     const uc_preprocessing *preprocessing = &model->preprocessing;
     uc_status status = stored_settings(settings, &train, learner, model);
@@ -404,7 +405,7 @@ uc_status uc_online_resume(uc_online **out, const uc_model *model)
     if (status == UC_OK)
         status = remember(self, &state);
 cleanup:
-    if (status == UC_ERR_OPTION) /* settings of a file, not of a user */
+    if (status == UC_ERR_OPTION) /* the settings come from a file, not from a user */
         status = UC_ERR_FORMAT;
     uc_preprocessing_free(&input);
     uc_free((double *)train.class_weights);

@@ -1,6 +1,6 @@
 /*
- * Rows on their way to the weights: what the scaling does not know is dropped, the map grows with them, and a
- * row that is learned from at once is not prepared again.
+ * Preprocessing of the rows of an online learner: columns that the scaling does not know are dropped, the map
+ * grows with the rows, and a row that is learned from right after its proposal is not preprocessed again.
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 #include "map/map.h"
 #include "prepare/preprocessing.h"
 
-/* What the scaling does not know is dropped. */
+/* The row without columns that the scaling does not know. */
 static uc_row known_part(const uc_online *self, uc_row row)
 {
     if (!self->preprocessing.factor)
@@ -17,7 +17,7 @@ static uc_row known_part(const uc_online *self, uc_row row)
     return uc_known_row(row, self->preprocessing.cols);
 }
 
-/* Room for the row; of the first one, when nothing is known of the data, the density is noticed too. */
+/* Makes room for the row. If nothing is known about the data, the first row also determines the density. */
 static uc_status reserve_for(uc_online *self, uc_row row)
 {
     const size_t columns = uc_row_width(row);
@@ -31,7 +31,7 @@ static uc_status reserve_for(uc_online *self, uc_row row)
     return uc_online_expect(self, columns, (double)count / (double)width);
 }
 
-/* How far a map has grown, to go back there. */
+/* The size of a map, for undoing its growth. */
 typedef struct map_size {
     size_t landmarks, columns;
 } map_size;
@@ -44,7 +44,7 @@ static map_size size_of_map(const uc_online *self)
     return (map_size){map->landmarks.rows, map->landmarks.cols};
 }
 
-/* Rows may arrive again: the map is as it was. */
+/* Undoes the growth of the map, since the rows may arrive again. */
 static void shrink_map(uc_online *self, map_size before)
 {
     if (size_of_map(self).landmarks > before.landmarks)
@@ -58,7 +58,7 @@ static uc_status check_mapped(const uc_online *self, uc_row row)
     return UC_OK;
 }
 
-/* The row joins a running scaling, and *before becomes what to go back to should the map fail after it. */
+/* Adds the row to a running scaling; *before becomes the state to restore if the map fails afterwards. */
 static uc_status join_scaling(uc_scale_sums **before, uc_online *self, uc_row row)
 {
     if (self->preprocessing.map) {
@@ -70,8 +70,8 @@ static uc_status join_scaling(uc_scale_sums **before, uc_online *self, uc_row ro
     return UC_OK;
 }
 
-/* The row as the weights see it; the weights, and what rows arrive at, the map and a running scaling, grow
- * with it. */
+/* Preprocesses the row. The weights grow as needed and, if the row `arrives`, so do the map and a running
+ * scaling. */
 static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool arrives)
 {
     const bool joins = self->running && arrives;
@@ -84,7 +84,7 @@ static uc_status prepare(uc_row *out, uc_online *self, const uc_row *row, bool a
     if (status == UC_OK && self->preprocessing.map && arrives) {
         status = uc_preprocessing_add_landmark(&self->preprocessing, known, self->row_work);
         if (status == UC_OK)
-            status = uc_online_reserve_columns(self, uc_row_width(known)); /* for one more landmark */
+            status = uc_online_reserve_columns(self, uc_row_width(known)); /* room for one more landmark */
     }
     if (status == UC_OK) {
         *out = self->prepared = uc_preprocessing_row(&self->preprocessing, known, self->row_work);
@@ -168,8 +168,9 @@ uc_status uc_online_propose_prepared(uc_proposal *out, uc_online *self, const uc
     return UC_OK;
 }
 
-/* Whether `prepared`, the last row that was, is `row`, which the proposal was made for. Its columns, and its
- * values unless a step changed them, are the caller's, who may have them elsewhere by now. */
+/* Whether the row that was preprocessed last is `row`, which the proposal was made for, so that *prepared can
+ * be reused. Its columns belong to the caller, as do its values unless preprocessing changed them, and the
+ * caller may have moved them since. */
 static bool at_hand(uc_row *prepared, const uc_online *self, const uc_row *row, const uc_proposal *proposal)
 {
     const bool own = prepared->values && (self->preprocessing.map || prepared->values == self->row_work);
@@ -209,7 +210,8 @@ uc_status uc_online_learn_prepared(uc_online *self, const uc_row *prepared, cons
     return status;
 }
 
-/* Rows with a running scaling: scaled one by one, then prepared further together. */
+/* Preprocesses rows with a running scaling: scales them one by one, then does the rest for all of them
+ * together. */
 static uc_status prepare_running(uc_matrix *out, uc_online *self, const uc_matrix *rows,
                                  const uc_context *context)
 {
@@ -244,7 +246,7 @@ uc_status uc_online_prepare(uc_matrix *out, uc_online *self, const uc_matrix *ro
     else if (status == UC_OK)
         status = uc_preprocessing_apply_arriving(&copy, &self->preprocessing, rows, context);
     if (status == UC_OK && self->preprocessing.map)
-        status = uc_online_reserve_columns(self, self->columns); /* for more landmarks */
+        status = uc_online_reserve_columns(self, self->columns); /* room for more landmarks */
     if (status == UC_OK) {
         *out = copy;
         return UC_OK;

@@ -1,10 +1,10 @@
-/* Random orders of rows. Each is a shuffle of the one before, so a stream that is resumed repeats the
- * shuffles of the passes that it has completed. */
+/* Random orders of rows. Each is a shuffle of the previous one; a resumed stream therefore repeats the
+ * shuffles of the passes that were completed. */
 #include "train/order.h"
 
 #include <assert.h>
 
-/* Every row occurs once: the sums of their numbers and of the squares are those of 0 .. count-1, modulo
+/* Every row occurs once: the sums of the row numbers and of their squares equal those of 0 .. count-1, modulo
  * 2^64. */
 static void check_permutation(const uc_order *self)
 {

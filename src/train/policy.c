@@ -1,10 +1,10 @@
 /*
- * What is proposed in place of the learner's own choice, and what the learner hears of it: the rules that a
- * session, a service and a program with events of its own share.
+ * The rules for replacing the learner's own proposal and for translating answers, shared by a session, a
+ * service and a program with its own events.
  *
- *   proposal   apprentice and a baseline: the baseline, with certainty; otherwise the learner's, or one drawn
- *              evenly (online_explore.c)
- *   answer     the label to a learner of labels, right or wrong to the others
+ *   proposal   with `apprentice` and a baseline: the baseline, with certainty; otherwise the learner's own,
+ *              or a class drawn evenly (online_explore.c)
+ *   answer     the label for a learner that needs labels, right or wrong for the others
  *   expiry     nothing, or "wrong"
  */
 #include <assert.h>

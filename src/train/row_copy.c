@@ -1,4 +1,4 @@
-/* Copies of rows; the arrays are kept for the next, shorter row. */
+/* Copies of rows; the arrays are reused for the next row unless it is longer. */
 #include "train/row_copy.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@ typedef struct uc_row_copy {
     uint32_t *columns;
 } uc_row_copy; /* zero-initialised is an empty row and may be freed */
 
-uc_status uc_row_copy_set(uc_row_copy *self, uc_row row); /* on failure an empty row */
+uc_status uc_row_copy_set(uc_row_copy *self, uc_row row); /* after a failure the copy is an empty row */
 uc_row uc_row_copy_view(const uc_row_copy *self);
 void uc_row_copy_free(uc_row_copy *self);
 

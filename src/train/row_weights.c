@@ -1,4 +1,4 @@
-/* What every row counts for a batch learner: its example's weight times that of its class. */
+/* The weight of every row for a batch learner: that of the example times that of its class. */
 #include "train/row_weights.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ uc_status uc_weights_check(const uc_dataset *data)
     return status;
 }
 
-/* What the examples of every class weigh, in all processes. */
+/* The total weight of the examples of every class, over all processes. */
 static uc_status weigh_labels(double *sums, const uc_fit *fit)
 {
     const uc_dataset *data = fit->data;
@@ -49,7 +49,7 @@ static uc_status weigh_labels(double *sums, const uc_fit *fit)
     return uc_comm_sum(uc_comm_of(fit->context), sums, K);
 }
 
-/* What examples of every class weigh becomes what one of them counts. */
+/* Turns the total weight of each class into the weight of one of its examples. */
 static void balance(double *weights, size_t classes)
 {
     double total = 0.0, present = 0.0;
@@ -80,7 +80,7 @@ uc_status uc_class_weights(double *weights, bool *any, const uc_learner *learner
     return status;
 }
 
-/* The row's probabilities times the weights of their classes, and their sum. */
+/* The row's probabilities times the weights of their classes; returns the sum of the products. */
 static double reweigh(double *out, const double *soft, const double *weights, size_t classes)
 {
     double sum = 0.0;

@@ -1,13 +1,14 @@
 /*
- * The rounds of a stream, for everyone who has labelled examples to learn from: one loop.
+ * The rounds of a stream: one loop for everything that learns online from labelled examples.
  *
- *   uc_session_run_file, _data, _rows   which rows come, in which order
- *   run_each, run_mapped                rows as the weights see them: one by one, or many at a time by a map
- *   run_round                           propose; deliver what is due; feedback at once, late, or never; count
+ *   uc_session_run_file, _data, _rows   determine which rows come, and in which order
+ *   run_each, run_mapped                preprocess rows one by one, or many at a time if there is a map
+ *   run_round                           proposes, delivers feedback that is due, gives the round's own
+ *                                       feedback at once, late or never, and counts
  *
- * Feedback of round t arrives after the proposal of round t + delay; feedback that does not come is given up
- * after that of round t + expire. Until then a copy of the row waits, as
- * it was when it was proposed for: after a map, before landmarks that came later.
+ * Feedback of round t arrives after the proposal of round t + delay; feedback that does not come expires
+ * after that of round t + expire. Until then a copy of the row waits as it was preprocessed for the proposal:
+ * after the map, but before landmarks that were added later.
  */
 #include <assert.h>
 #include <math.h>
@@ -24,8 +25,8 @@
 #define MISSING_SEQUENCE UINT64_C(0x636c692d6d697373) /* random numbers: "cli-miss" */
 #define FLIP_SEQUENCE UINT64_C(0x666c69702d666265)    /* "flip-fbe" */
 #define LABEL_SEQUENCE UINT64_C(0x6d697865642d6c62)   /* "mixed-lb" */
-#define DRAWN_WORDS 2                                 /* for a round, of each sequence */
-#define MAPPED_ROWS ((size_t)512)                     /* that go through the map together */
+#define DRAWN_WORDS 2                                 /* per round, from each sequence */
+#define MAPPED_ROWS ((size_t)512)                     /* mapped together */
 #define ROUNDS_PER_REPORT 64
 
 struct uc_session {
@@ -34,25 +35,25 @@ struct uc_session {
     uc_online *online;
     bool owns_online;
     bool checks_memory;
-    uc_online_ahead ahead; /* what is known of the data, for the memory that they need */
+    uc_online_ahead ahead; /* what is known about the data, for the memory estimate */
 
     uc_tally tally;
-    const uc_names *names; /* what the labels of the rows at hand are positions in; lent */
-    uint32_t *translation; /* from these positions to those in the tally; UC_NONE: not seen yet */
+    const uc_names *names; /* the names that the current rows' labels are positions in; borrowed */
+    uint32_t *translation; /* from positions in `names` to positions in the tally; UC_NONE: not seen yet */
     size_t translated, translation_capacity;
-    bool translates_classes; /* the labels of the rows at hand are the learner's classes */
+    bool translates_classes; /* the labels of the current rows are the learner's classes */
 
-    uc_late late, expiring; /* rounds whose feedback will come, and will not */
+    uc_late late, expiring; /* rounds whose feedback will come, and rounds whose feedback will not */
     uc_event_counts events;
     uc_rng missing, flips, labels;
-    bool takes_sparse; /* sparse rows may become dense: the caller reads them as dense ones */
+    bool takes_sparse; /* sparse rows are no problem: the reader makes them dense */
 
     uint64_t rounds_before, updates_before;
 };
 
 /* ---- memory ---- */
 
-/* The memory that is needed while `waiting` rounds wait. */
+/* The memory that is needed while `waiting` rounds are waiting. */
 static uc_online_ahead ahead_with(const uc_session *self, size_t waiting)
 {
     uc_online_ahead ahead = self->ahead;
@@ -69,7 +70,7 @@ static uc_status check_memory(const uc_session *self, size_t waiting)
     return uc_online_check_memory(self->online, &ahead, &self->context);
 }
 
-/* Rows of more columns or labels than were known of. */
+/* Checks the memory if rows have more columns or labels than expected. */
 static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
 {
     uc_online_ahead *ahead = &self->ahead;
@@ -87,7 +88,7 @@ static uc_status check_rows(uc_session *self, const uc_matrix *X, size_t labels)
 
 /* ---- beginning ---- */
 
-/* What is known of the data, before anything large is allocated. */
+/* Checks the expected memory before anything large is allocated. */
 static uc_status check_plan(const uc_session *self, const uc_learner *learner, const void *settings,
                             const uc_train_settings *train)
 {
@@ -137,7 +138,7 @@ static uc_session *create(const uc_session_settings *settings, const uc_context 
     return self;
 }
 
-/* Orders and missing feedback continue where the learner's last session ended. */
+/* Random orders and missing feedback continue where the learner's last session ended. */
 static void take_learner(uc_session *self, uc_online *online)
 {
     self->online = online;
@@ -231,7 +232,7 @@ uc_online *uc_session_online(const uc_session *self)
 
 /* ---- labels ---- */
 
-/* "file.svm: ", or nothing, for the beginning of a sentence. */
+/* "file.svm: " or nothing, as the beginning of a message. */
 #define SOURCE_LENGTH 1024
 static const char *source_of(char text[SOURCE_LENGTH], const uc_session *self)
 {
@@ -241,14 +242,14 @@ static const char *source_of(char text[SOURCE_LENGTH], const uc_session *self)
     return text;
 }
 
-/* Rows with labels of their own come. */
+/* Prepares for rows with another list of labels. */
 static void forget_translation(uc_session *self, bool classes)
 {
     self->translated = 0;
     self->translates_classes = classes;
 }
 
-/* Room for the translation of every name; they are looked up when they are seen. */
+/* Makes room for the translation of every name; a name is looked up when its label first occurs. */
 static uc_status reserve_translation(uc_session *self, const uc_names *names)
 {
     self->names = names;
@@ -265,7 +266,7 @@ static uc_status reserve_translation(uc_session *self, const uc_names *names)
     return UC_OK;
 }
 
-/* *out: a label of the rows at hand, as one of the tally. */
+/* *out becomes the tally's position of a label of the current rows. */
 static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
 {
     const unsigned long long example = (unsigned long long)self->tally.rounds + 1;
@@ -297,7 +298,7 @@ static uc_status find_label(uint32_t *out, uc_session *self, uint32_t label)
 
 /* ---- counting ---- */
 
-/* Room for a proposal of every class. */
+/* Makes room to count proposals of every class. */
 static uc_status reserve_proposals(uc_session *self)
 {
     return uc_tally_reserve(&self->tally, uc_online_classes(self->online)->count);
@@ -314,7 +315,7 @@ static uc_status count_round(uc_session *self, uint32_t label, const uc_proposal
 
 /* ---- one round ---- */
 
-/* The class of a label; one that the learner does not know becomes a new class. */
+/* The learner's class of a label; a label that the learner does not know becomes a new class. */
 static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
 {
     uc_label_tally *tally = &self->tally.of[label];
@@ -328,12 +329,12 @@ static uc_status class_of_label(uint32_t *out, uc_session *self, uint32_t label)
     return reserve_proposals(self);
 }
 
-/* What comes back after a proposal. */
+/* The feedback on a proposal. */
 typedef struct feedback {
-    uint32_t label; /* of the tally */
+    uint32_t label; /* position in the tally */
     bool right;     /* what the answer says */
-    bool told;      /* the answer is the label */
-    bool expired;   /* it does not come in time */
+    bool told;      /* the answer includes the label */
+    bool expired;   /* the answer does not come in time */
 } feedback;
 
 static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
@@ -356,8 +357,8 @@ static uc_status learn(uc_session *self, uc_row row, const uc_proposal *proposal
     return uc_online_learn_scored(online, row, proposal, answer, weight);
 }
 
-/* The ring whose first round is due by round `last`, and first; of two that are due together the older round
- * is the one that expires. NULL: neither. */
+/* The ring whose first round is due next, by round `last` at the latest. If both rings are due at the same
+ * round, the one with the older round comes first, which is the expiring one. NULL if neither is due. */
 static uc_late *next_due(uc_session *self, uint64_t last)
 {
     const uc_late_round *late = uc_late_first(&self->late), *expiring = uc_late_first(&self->expiring);
@@ -405,7 +406,8 @@ static bool feedback_comes(uc_session *self)
     return missing == 0.0 || uc_rng_uniform(&self->missing) >= missing;
 }
 
-/* Random numbers are drawn in every round, whatever it was: they continue where the rounds do. */
+/* Every round draws random numbers, even if it does not use them, so that a resumed session draws the same
+ * ones. */
 static feedback feedback_on(uc_session *self, uint32_t label, bool right)
 {
     const uc_session_settings *settings = &self->settings;
@@ -422,7 +424,7 @@ static feedback feedback_on(uc_session *self, uint32_t label, bool right)
     return back;
 }
 
-/* At once, later, or never. */
+/* Gives the feedback at once, later, or never. */
 static uc_status give_feedback(uc_session *self, uc_row row, const uc_proposal *proposal, feedback back,
                                bool comes, double weight)
 {
@@ -439,7 +441,7 @@ static uc_status give_feedback(uc_session *self, uc_row row, const uc_proposal *
     return learn(self, row, proposal, back, weight);
 }
 
-/* `row` as the weights see it; `label` is one of the tally. */
+/* `row` is preprocessed; `label` is a position in the tally. */
 static uc_status run_round(uc_session *self, uc_row row, uint32_t label, uint32_t baseline, double weight)
 {
     uc_online *online = self->online;
@@ -466,7 +468,7 @@ static uc_status run_round(uc_session *self, uc_row row, uint32_t label, uint32_
 
 /* ---- many rounds ---- */
 
-/* Rows that are prepared, or that are prepared one by one. */
+/* Rows that are preprocessed already, or are preprocessed one by one. */
 static uc_status run_each(uc_session *self, const uc_batch *rows, bool prepared)
 {
     uc_status status = UC_OK;
@@ -486,7 +488,7 @@ static uc_status run_each(uc_session *self, const uc_batch *rows, bool prepared)
     return status;
 }
 
-/* After a map: MAPPED_ROWS rows are mapped together, then each has its round. */
+/* With a map: maps MAPPED_ROWS rows together, then runs a round for each of them. */
 static uc_status run_mapped(uc_session *self, const uc_batch *rows)
 {
     size_t taken[MAPPED_ROWS];
@@ -514,7 +516,7 @@ static uc_status run_mapped(uc_session *self, const uc_batch *rows)
     return status;
 }
 
-/* A running scaling that shifts meets the first rows: dense ones, or ones that would be stored so. */
+/* A running scaling that shifts values needs rows that are dense, or would be stored as dense. */
 static uc_status check_running(const uc_session *self, const uc_matrix *X)
 {
     const uc_online *online = self->online;
@@ -525,7 +527,7 @@ static uc_status check_running(const uc_session *self, const uc_matrix *X)
     return uc_check_sparse_scaling(online->preprocessing.scaling);
 }
 
-/* Labels are positions in `names`, whose translations are kept from call to call. */
+/* Labels are positions in `names`, whose translations are kept between calls. */
 static uc_status run_all(uc_session *self, const uc_batch *rows, const uc_names *names, bool prepared)
 {
     uc_online *online = self->online;
@@ -548,7 +550,7 @@ static uc_status run_all(uc_session *self, const uc_batch *rows, const uc_names 
     return run_each(self, rows, prepared);
 }
 
-/* The same, with what the baseline says. */
+/* The same, with the predictions of the baseline. */
 static uc_status run_compared(uc_session *self, const uc_batch *rows, const uc_names *names, bool prepared)
 {
     uc_batch compared = *rows;
@@ -631,7 +633,8 @@ uc_status uc_session_run_file(uc_session *self, const char *path, const uc_read_
     return status;
 }
 
-/* As after the passes before this session: a resumed stream has the orders of one that never stopped. */
+/* The order after the passes before this session: a resumed stream has the same orders as one that never
+ * stopped. */
 static uc_status begin_order(uc_order *out, const uc_session *self, size_t rows)
 {
     uc_status status = uc_order_begin(out, rows, self->online->train.seed, UC_SEQUENCE_ORDER);

@@ -1,4 +1,4 @@
-/* What has happened in a session, counted. A point of the curve is kept at rounds 1, 2, 4, 8 and so on. */
+/* Counts of what happened in a session. A point of the curve is kept at rounds 1, 2, 4, 8 and so on. */
 #include "train/tally.h"
 
 #include <assert.h>
@@ -69,7 +69,7 @@ void uc_tally_round(uc_tally *self, uint32_t label, uint32_t proposed, bool righ
         add_point(self);
 }
 
-/* The last round's point is not kept: more rounds may come. */
+/* The point of the last round is computed here and not kept, since more rounds may come. */
 const uc_session_point *uc_tally_curve(size_t *count, uc_tally *self)
 {
     *count = self->points;

@@ -1,4 +1,4 @@
-/* Training on a whole data set: check, prepare, learn, summarise. */
+/* Training on a whole data set: checks, preprocessing, learning, summary. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ uc_status uc_train_check(const uc_learner *learner, const uc_dataset *data, cons
     return uc_comm_agree(uc_comm_of(context), check_labels(learner, data, share));
 }
 
-/* Bytes that an online learner keeps besides its weights and their average: planes and memory of its own. */
+/* Bytes that an online learner needs besides its weights and their average: its planes and its own memory. */
 static double own_bytes(const uc_learner *learner, const void *settings, const uc_dataset *data,
                         const uc_train_settings *train, size_t dimension)
 {
@@ -64,7 +64,7 @@ static double own_bytes(const uc_learner *learner, const void *settings, const u
            uc_learner_bytes(&plain, NULL, false, shape, K, row_bytes, rounds);
 }
 
-/* The weights, and what the learner keeps besides, before anything large is allocated. */
+/* Checks the memory for the weights and the learner's other arrays before anything large is allocated. */
 static uc_status check_memory(const uc_learner *learner, const void *settings, const uc_dataset *data,
                               const uc_train_settings *train, const uc_context *context)
 {
@@ -90,7 +90,7 @@ static double bytes_of(const uc_matrix *X)
     return 4.0 * (double)X->rows * (double)uc_matrix_stride(X->cols);
 }
 
-/* A copy of data that may not be changed, or must not be. */
+/* Copies data that may not be changed in place. */
 static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_context *context)
 {
     const uc_status status = uc_memory_check(context, bytes_of(&data->X), "a copy of the data");
@@ -101,7 +101,7 @@ static uc_status copy_data(uc_dataset *out, const uc_dataset *data, const uc_con
 
 /* ---- online learners: passes over the data ---- */
 
-/* The pass at hand. */
+/* The progress of the current pass. */
 typedef struct progress {
     const uc_context *context;
     uint64_t pass, passes;
@@ -122,8 +122,8 @@ static uc_status count_round(const uc_session_round *round, void *user)
                      (double)self->passes * (double)self->rows, detail);
 }
 
-/* *training_error is the progressive error of the last pass. Every process learns from its rows in an order
- * of its own. */
+/* *training_error becomes the progressive error of the last pass. Every process learns from its own rows, in
+ * its own random order. */
 static uc_status run_passes(double *training_error, uc_online *self, const uc_dataset *data, size_t total,
                             const uc_context *context)
 {
@@ -159,8 +159,8 @@ static uc_status run_passes(double *training_error, uc_online *self, const uc_da
     return status;
 }
 
-/* The examples of every class, by their weights, and how many values are not 0, of all processes; a
- * process without rows knows no density. */
+/* The weighted number of examples of every class, and the share of values that are not 0, over all processes.
+ * A process without rows cannot know the density. */
 static uc_status count_classes(double *counts, double *density, const uc_fit *fit)
 {
     const uc_comm *comm = uc_comm_of(fit->context);
@@ -181,7 +181,7 @@ static uc_status count_classes(double *counts, double *density, const uc_fit *fi
     return status;
 }
 
-/* What the online learner knows before its first round. */
+/* Passes on to the online learner what is known before its first round. */
 static uc_status expect_data(uc_online *self, const double *counts, double density, const uc_fit *fit)
 {
     const uc_status status = uc_online_expect(self, fit->data->X.cols, density);
@@ -211,7 +211,7 @@ static uc_status write_online(uc_model *model, const uc_online *self, const uc_f
 static uc_status train_online(uc_model *model, double *training_error, const uc_learner *learner,
                               const uc_fit *fit, const void *settings)
 {
-    uc_train_settings plain = *fit->train; /* the data are prepared already */
+    uc_train_settings plain = *fit->train; /* the data are already preprocessed */
     plain.scale = UC_SCALE_NONE;
     plain.normalize = plain.normalize_input = 0;
     plain.map.map = UC_MAP_NONE;
@@ -277,7 +277,7 @@ static uc_status create_like(uc_matrix *out, const uc_matrix *X, size_t more_col
                                    uc_matrix_entries(X) + more_columns * X->rows);
 }
 
-/* A copy with a constant column after the others. */
+/* A copy of X with a constant column after the others. */
 static uc_status with_constant(uc_matrix *out, const uc_matrix *X, float value, const uc_context *context)
 {
     const uc_status status = create_like(out, X, 1);
@@ -295,7 +295,7 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     if (!predicted)
         return UC_ERR_NOMEM;
     uc_status status = uc_model_predict_prepared(predicted, model, &data->X, context);
-    double counts[2] = {0.0, 0.0}; /* errors and labelled rows, by their weights */
+    double counts[2] = {0.0, 0.0}; /* errors and labelled rows, both weighted */
     for (size_t i = 0; i < data->X.rows && status == UC_OK; i++) {
         const double weight = data->y[i] == UC_NONE ? 0.0 : uc_row_weight(data, i);
         counts[1] += weight;
@@ -310,7 +310,7 @@ static uc_status count_errors(double *training_error, const uc_model *model, con
     return status;
 }
 
-/* The weights of a model whose last column is the constant feature, which has row 0 in ours. */
+/* Copies the weights of a model whose last column is the constant feature; in `model` it is row 0. */
 static uc_status take_weights(uc_model *model, const uc_model *wide)
 {
     const size_t count = (model->dimension + 1) * model->stride;
@@ -322,7 +322,7 @@ static uc_status take_weights(uc_model *model, const uc_model *wide)
     return UC_OK;
 }
 
-/* The constant feature is an ordinary column while the learner works, and row 0 of the weights afterwards. */
+/* The constant feature is an ordinary column during learning, and row 0 of the weights afterwards. */
 static uc_status fit_with_constant(uc_model *model, const uc_learner *learner, const uc_fit *fit,
                                    const void *settings)
 {
@@ -344,7 +344,7 @@ cleanup:
     return status;
 }
 
-/* The learner on rows of its kind of labels. */
+/* Runs the learner on the rows whose labels it can use. */
 static uc_status fit_rows(uc_model *model, const uc_learner *learner, const uc_fit *fit, const void *settings)
 {
     uc_dataset weighted = *fit->data;
@@ -362,7 +362,7 @@ static uc_status fit_rows(uc_model *model, const uc_learner *learner, const uc_f
     return status;
 }
 
-/* Soft labels become a row for every class, unless the learner uses them. */
+/* Replaces soft labels by one row per class, unless the learner uses soft labels itself. */
 static uc_status fit_soft(uc_model *model, const uc_learner *learner, const uc_fit *fit, const void *settings)
 {
     uc_dataset hard = {0};
@@ -401,7 +401,7 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
     if (status != UC_OK)
         return status;
     status = uc_write_settings(model, learner, settings, fit->train);
-    if (status == UC_OK && fit->train->relevance) /* which no option asks for */
+    if (status == UC_OK && fit->train->relevance) /* which is not an option */
         status = uc_json_set(model->settings, "scale", json_string("relevance"));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "examples", json_integer((json_int_t)fit->rows));
@@ -418,7 +418,7 @@ static uc_status summarise(uc_model *model, const uc_learner *learner, const voi
     return UC_OK;
 }
 
-/* From the rows that the view was chosen by, which all processes have. */
+/* Learns the relevance from the rows by which the view was chosen; all processes have them. */
 static uc_status learn_relevance(uc_relevance *out, const uc_train_settings *train, const uc_dataset *data,
                                  const uc_context *context)
 {
@@ -432,7 +432,7 @@ static uc_status learn_relevance(uc_relevance *out, const uc_train_settings *tra
     return status;
 }
 
-/* `data` may be prepared in place; `features` is what it has before. */
+/* `data` may be preprocessed in place; `features` is its number of columns before that. */
 static uc_status train_in_place(uc_model **out, const uc_learner *learner, const void *settings,
                                 const uc_train_settings *train, uc_dataset *data, const uc_context *context)
 {
@@ -463,7 +463,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
         return status;
     }
     uc_dataset prepared = *data;
-    prepared.table = NULL; /* rows are not what it says any more */
+    prepared.table = NULL; /* it no longer describes the rows */
     const uc_fit fit = {&prepared, train, context, share.total, data->weights};
     model->preprocessing = preprocessing;
     model->preprocessing.cols = features;
@@ -482,7 +482,7 @@ static uc_status train_in_place(uc_model **out, const uc_learner *learner, const
     return status;
 }
 
-/* Whether what was asked for is possible; `own` are the learner's settings. */
+/* Whether these settings can be used together; `own` are the learner's settings. */
 static uc_status check_settings(const uc_learner *learner, const void *own, const uc_train_settings *train,
                                 const uc_dataset *data, const uc_context *context)
 {
@@ -501,8 +501,8 @@ static uc_status check_settings(const uc_learner *learner, const void *own, cons
     return status;
 }
 
-/* Arrays that are lent cannot be replaced. Writing to the pages of a mapped file copies them one by one, at
- * each of which all threads are stopped: two threads were hardly faster than one. */
+/* Borrowed arrays cannot be replaced. Writing to the pages of a mapped file would copy them one by one, and
+ * each copy stops all threads: two threads were hardly faster than one. */
 static bool needs_copy(const uc_train_settings *train, const uc_dataset *data)
 {
     const bool changes =
@@ -512,7 +512,8 @@ static bool needs_copy(const uc_train_settings *train, const uc_dataset *data)
            (replaces && (!train->overwrite || data->mapping));
 }
 
-/* Rows of weight 0 are left out as if they were absent: *data becomes the copy when there are any. */
+/* Leaves out rows of weight 0 as if they were absent; if there are any, *data becomes the copy without
+ * them. */
 static uc_status drop_weightless(uc_dataset *copy, uc_dataset **data, const uc_learner *learner,
                                  const uc_context *context)
 {
@@ -540,7 +541,7 @@ uc_status uc_train(uc_model **out, const uc_learner *learner, const void *settin
     uc_status status = drop_weightless(&copy, &data, learner, context);
     if (status == UC_OK)
         status = uc_train_check(learner, data, context);
-    if (status != UC_OK) /* for all processes */
+    if (status != UC_OK) /* the same in all processes */
         goto cleanup;
     status = check_settings(learner, own, &common, data, context);
     if (status == UC_OK && common.noise && !learner->uses_noise)
