@@ -1,15 +1,13 @@
 /*
- * What a posterior says of the annotators.
+ * What a posterior says about the annotators.
  *
  *   N_j[z][l]  sum of R_i[z] over the rows i that annotator j calls l
- *   P          rows of (sum_j N_j + I + 1/K), normalised: all annotators
- *   C_j        rows of (N_j + 10 P), normalised: an annotator with few labels is taken for one of the crowd
+ *   P          rows of (sum_j N_j + I + 1/K), normalised: the pooled matrix of all annotators
+ *   C_j        rows of (N_j + 10 P), normalised: an annotator with few labels is treated like an average one
  *
  * The accuracy is the mean of R_i[l] over j's annotations. The information of a label is the mutual
- * information
- * of true class and label, sum_z pi_z sum_l C_j[z][l] log2(C_j[z][l]/sum_y pi_y C_j[y][l]): 0 for whoever
- * always
- * says the same, and much for whoever confuses two classes consistently.
+ * information of true class and label, sum_z pi_z sum_l C_j[z][l] log2(C_j[z][l]/sum_y pi_y C_j[y][l]). It is
+ * 0 for an annotator who always says the same, and large for one who confuses two classes consistently.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 #include "unconfuse/metrics.h"
 
 #define SHRINKAGE 10.0 /* labels per true class */
-#define MOST_CELLS 3e8 /* annotators x K^2: where the information would take longer than all the rest */
+#define MOST_CELLS 3e8 /* annotators x K^2; beyond it the information would take longer than the rest */
 #define ANNOTATORS_PER_BLOCK ((size_t)32)
 
 typedef struct description {
@@ -42,7 +40,7 @@ static void normalise_rows(double *matrix, size_t K)
     }
 }
 
-/* P, from the rows' annotations: needs no other memory, and the order is that of the rows. */
+/* P, summed over the annotations row by row, which needs no extra memory and fixes the order of summation. */
 static void find_pooled(double *P, const uc_crowd *crowd, const uc_posteriors *posterior)
 {
     const size_t K = posterior->classes;
@@ -56,7 +54,7 @@ static void find_pooled(double *P, const uc_crowd *crowd, const uc_posteriors *p
     normalise_rows(P, K);
 }
 
-/* C_j, rows are true classes. `counts` has room for K. */
+/* C_j, whose rows are true classes. `counts` has room for K numbers. */
 static void find_matrix(double *C, double *counts, const uc_consensus *self, const uc_pairs *pairs, size_t j)
 {
     const size_t K = self->posterior.classes;
@@ -76,7 +74,7 @@ static double bits(double share)
     return share > 0.0 ? -share * log2(share) : 0.0;
 }
 
-/* I(z; l) = H(l) - H(l | z). `labels` has room for K. */
+/* I(z; l) = H(l) - H(l | z). `labels` has room for K numbers. */
 static double information_of(const double *C, double *labels, const double *prior, size_t K)
 {
     double information = 0.0;
@@ -147,7 +145,7 @@ uc_status uc_consensus_describe(uc_consensus *out, const uc_crowd *crowd, const 
                          &self);
 }
 
-/* All annotations of one annotator, without the index of all. */
+/* Counts all annotations of one annotator, without an index by annotator. */
 static void count_annotator(double *C, const uc_consensus *self, const uc_crowd *crowd, size_t annotator)
 {
     const size_t K = self->posterior.classes;
@@ -185,7 +183,7 @@ static int compare_questions(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* What the labels of an annotator are worth. */
+/* The value of an annotator's labels. */
 static double worth(const uc_annotator *annotator)
 {
     return isnan(annotator->information) ? annotator->interval[0] : annotator->information;

@@ -1,5 +1,6 @@
 /*
- * Rows to check, in two strata (prediction = label, prediction != label), and the error that they show.
+ * Draws rows to check from two strata (prediction = label, prediction != label) and estimates the error from
+ * the rows that were checked.
  *
  *   W_h   share of the labelled rows in stratum h     m_h   rows drawn from it     k_h   errors among those
  *   g_h   the error that is expected there
@@ -7,8 +8,8 @@
  *   m_h proportional to W_h sqrt(g_h (1 - g_h))       (Neyman 1934), at least LEAST
  *   e = sum of W_h k_h / m_h,   variance = sum of W_h^2 p_h (1 - p_h) / m_h,   p_h = (k_h + 1/2) / (m_h + 1)
  *
- * The interval is e +- 1.645 deviations: exact intervals of each stratum, added, would be wider than a plain
- * random sample's.
+ * The interval is e +- 1.645 deviations. The sum of exact intervals per stratum would be wider than the
+ * interval of a simple random sample.
  */
 #include "unconfuse/check.h"
 
@@ -19,7 +20,7 @@
 
 #define LEAST 5
 #define QUANTILE 1.6448536269514722 /* two-sided 90% of the normal distribution */
-#define SEQUENCE 0x636865636bULL    /* of the random numbers that draw rows */
+#define SEQUENCE 0x636865636bULL    /* of the random numbers for drawing rows */
 
 const char *uc_stratum_name(uc_stratum stratum)
 {
@@ -54,7 +55,7 @@ static size_t between(double x, size_t low, size_t high)
     return x > (double)high ? high : (size_t)x;
 }
 
-/* How many rows of each stratum, of `wanted` in all. */
+/* Splits `wanted` rows between the strata. */
 static void allocate(size_t drawn[UC_STRATA], const size_t sizes[UC_STRATA], size_t wanted,
                      const double g[UC_STRATA])
 {
@@ -64,7 +65,7 @@ static void allocate(size_t drawn[UC_STRATA], const size_t sizes[UC_STRATA], siz
     double share = (double)sizes[UC_AGREE] / (double)(sizes[UC_AGREE] + sizes[UC_DISAGREE]);
     if (weight[UC_AGREE] + weight[UC_DISAGREE] > 0.0)
         share = weight[UC_AGREE] / (weight[UC_AGREE] + weight[UC_DISAGREE]);
-    /* Each stratum has at least LEAST rows, or all that it has, and the other one has the rest. */
+    /* Each stratum gets at least LEAST rows, or all that it has; the other one gets the rest. */
     const size_t least = wanted / 2 < LEAST ? wanted / 2 : LEAST;
     size_t low = sizes[UC_AGREE] < least ? sizes[UC_AGREE] : least;
     if (wanted > sizes[UC_DISAGREE] && wanted - sizes[UC_DISAGREE] > low)
@@ -114,10 +115,10 @@ cleanup:
     return status;
 }
 
-/* ---- what they say ---- */
+/* ---- the error of the checked rows ---- */
 
-/* Adds a stratum of weight W to the estimate and the variance; one that nobody has looked at may be anything,
- * and widens the interval by itself. */
+/* Adds a stratum of weight W to the estimate and the variance. A stratum without checked rows may have any
+ * error, which widens the interval separately, by *open. */
 static void add_stratum(double *estimate, double *variance, double *open, const uc_checked_stratum *stratum,
                         double W)
 {

@@ -1,16 +1,16 @@
 /*
- * The file that `unconfuse check` wrote, after a person and perhaps a spreadsheet had it.
+ * Reads the file that `unconfuse check` wrote, after a person and perhaps a spreadsheet edited it.
  *
  *     # stratum sizes: agree 143 drawn 40 disagree 111 drawn 60 ...
  *     row,id,given_label,predicted_label,stratum,true_label
  *     17,,3,3,agree,3
  *
- * or `id,true_label` alone, written by hand.
+ * A file with only `id,true_label`, written by hand, is read too.
  *
- * A spreadsheet changes delimiters, quotes, the end of lines, and the writing of numbers (+1, 1.0); none of
- * it matters. Rows may be left empty or moved. Where some are missing, which the line with the sizes shows,
- * the others stay a random part of each stratum only if what removed them has nothing to do with the rows: a
- * file that was cut off does no harm, since rows come in random order, but whoever reads it is told.
+ * A spreadsheet may change delimiters, quotes, line ends and the form of numbers (+1, 1.0); none of this
+ * matters. Rows may be left empty or moved. If rows are missing, which the line with the sizes reveals, the
+ * others are still a random part of each stratum only if the reason for the removal has nothing to do with
+ * the rows. Truncating the file is harmless, since the rows are in random order, but the user is told.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,16 +27,16 @@ static const char *const titles[COLUMNS] = {"row",     "id",        "given_label
                                             "stratum", "true_label"};
 
 #define MOST_FIELDS 64
-#define MOST_ROWS 1e15 /* of a stratum; a number beyond is a mistake */
+#define MOST_ROWS 1e15 /* of a stratum; a larger number is a mistake */
 
 typedef struct file {
     uc_lines lines;
     const char *name;
     const uc_predicted_rows *data;
-    uc_names ids; /* of the data's rows, by position; empty: not all rows have one of their own */
+    uc_names ids; /* of the data's rows, by position; empty unless every row has a unique id */
     char delimiter;
-    size_t place[COLUMNS]; /* the column of each title; MOST_FIELDS: there is none */
-    size_t *line_of;       /* line in which each row of the data was given, 0: not yet */
+    size_t place[COLUMNS]; /* the column of each title; MOST_FIELDS: not in the file */
+    size_t *line_of;       /* the line of the file that names each row of the data; 0: none so far */
     size_t listed[UC_STRATA];
 } file;
 
@@ -50,7 +50,8 @@ void uc_checked_free(uc_checked *self)
 
 /* ---- fields ---- */
 
-/* The fields of the current line, at most MOST_FIELDS; cuts them in place, so once. */
+/* The fields of the current line, at most MOST_FIELDS. It cuts the line in place, so it can run only once per
+ * line. */
 static uc_status cut_line(uc_field *fields, size_t *count, const file *self)
 {
     char *at = self->lines.line;
@@ -80,7 +81,7 @@ static bool is_blank_line(const uc_field *fields, size_t count)
     return true;
 }
 
-/* A comment, which a spreadsheet may have put in quotes. */
+/* Whether the line is a comment, possibly quoted by a spreadsheet. */
 static bool is_comment(const uc_lines *lines)
 {
     const char *p = lines->line;
@@ -89,8 +90,8 @@ static bool is_comment(const uc_lines *lines)
     return *p == '#';
 }
 
-/* The class that a person or a spreadsheet meant: by its name, else the only one that is the same number, or
- * the same in capitals. */
+/* The class that a person or a spreadsheet meant: the one of this name; otherwise the only one that is the
+ * same number, or that differs only in upper and lower case. */
 static uint32_t find_class(const uc_names *classes, const uc_field *field)
 {
     double wanted, value;
@@ -112,9 +113,9 @@ static uint32_t find_class(const uc_names *classes, const uc_field *field)
     return meant == 1 ? found : UC_NONE;
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
-/* Takes `word` and the whole number after it. */
+/* Reads `word` and the whole number after it. */
 static bool take_size(const char **at, const char *word, size_t *out)
 {
     const size_t length = strlen(word);
@@ -159,7 +160,7 @@ static size_t find_title(const uc_field *fields, size_t count, const char *title
     return i < count ? i : MOST_FIELDS;
 }
 
-/* A header of two columns may call them as that of a crowd file does. */
+/* A header of two columns may use the titles of a crowd file. */
 static void find_other_titles(file *self, const uc_field *fields)
 {
     static const char *const rows[] = {"task", "item", "example"}, *const labels[] = {"label", "class"};
@@ -169,7 +170,7 @@ static void find_other_titles(file *self, const uc_field *fields)
         self->place[TRUE_LABEL] = find_title(fields, 2, labels[i]);
 }
 
-/* Whether the file has the columns of `check`, or of rows and labels alone; leaves the lines after its
+/* Whether the file has the columns of `check`, or only rows and labels; afterwards the reader is behind the
  * header. */
 static bool read_head(uc_checked *out, file *self)
 {
@@ -231,7 +232,7 @@ static uc_status find_id(size_t *row, const file *self, const uc_field *field)
     return UC_OK;
 }
 
-/* Rows go by number where they have one, for a spreadsheet may have changed ids. */
+/* Rows are found by number if there is one, because a spreadsheet may have changed the ids. */
 static uc_status find_row(size_t *row, const file *self, const uc_field *number, const uc_field *id)
 {
     uc_status status = UC_OK;
@@ -248,8 +249,8 @@ static uc_status find_row(size_t *row, const file *self, const uc_field *number,
     return UC_OK;
 }
 
-/* A row whose number was changed, or that comes from other data, has the id of another. A spreadsheet may
- * write an id that is a number differently. */
+/* If the number of a row was changed, or the row comes from other data, its id is that of another row. A
+ * spreadsheet may write a numeric id differently. */
 static uc_status check_id(const file *self, const uc_field *id, size_t row)
 {
     const char *const *ids = self->data->ids;
@@ -265,7 +266,7 @@ static uc_status check_id(const file *self, const uc_field *id, size_t row)
                    uc_quote(own, ids[row], wanted.length), self->data->name);
 }
 
-/* The row's label must be that of the data, or the file was made for other data. */
+/* The row's label must equal that of the data; otherwise the file was made for other data. */
 static uc_status check_given(const file *self, const uc_field *given, size_t row)
 {
     const uint32_t label = self->data->labels[row];
@@ -341,8 +342,9 @@ static uc_status take_row(uc_checked *out, file *self, const uc_field *fields, s
     return UC_OK;
 }
 
-/* Whether the rows are those that were drawn, with the sizes of strata that the data have. Where the line
- * with the sizes was lost, they are those of the model that the rows were drawn for. */
+/* Decides whether the rows are the ones that were drawn, from strata of the same sizes as in the data. If the
+ * line with the sizes was lost, the sizes are recomputed, which needs the model that the rows were drawn
+ * for. */
 static uc_status judge(uc_checked *out, const file *self)
 {
     const uc_predicted_rows *data = self->data;
@@ -390,7 +392,7 @@ static uc_status read_rows(uc_checked *out, file *self)
     return status == UC_OK ? judge(out, self) : status;
 }
 
-/* Ids stay unknown where a row has none, or two rows have the same. */
+/* Ids are not used if a row has none or two rows share one. */
 static uc_status know_ids(file *self)
 {
     const char *const *ids = self->data->ids;
@@ -422,8 +424,8 @@ static uc_status make_room(uc_checked *out, file *self)
 
 /* ---- a label for every row ---- */
 
-/* The row that label i is about, UC_NONE where it is about none. Rows that go by names are those that
- * annotators have seen: where the names are numbers, some may be missing. */
+/* The row that label i belongs to, or UC_NONE. Named rows are those that annotators have seen; if the names
+ * are numbers, some may be missing. */
 static uint32_t row_of_label(const file *self, size_t i)
 {
     char number[32];
@@ -433,7 +435,7 @@ static uint32_t row_of_label(const file *self, size_t i)
     return uc_names_find_label(&self->ids, number, (size_t)length);
 }
 
-/* Whether there is a label for each of the rows. */
+/* Checks that there is one label per row. */
 static uc_status check_count(const file *self, size_t labels)
 {
     const uc_predicted_rows *data = self->data;
@@ -493,7 +495,7 @@ static uc_status read_labels(uc_checked *out, const file *self, const char *path
     return status;
 }
 
-/* ---- both ---- */
+/* ---- either kind of file ---- */
 
 uc_status uc_checked_read(uc_checked *out, const char *path, const uc_predicted_rows *rows,
                           const uc_context *context)

@@ -1,10 +1,10 @@
 /*
- * The answers of people who looked at rows in Label Studio or Argilla, after `save as` of the audit's page.
+ * The answers of people who checked rows in Label Studio or Argilla, after `save as` on the audit's page.
  *
- * Label Studio exports an array of tasks, with what was shown in `data` and the answers in `annotations`; its
- * short form has both in one object. Argilla's records, one a line or in an array, have `fields` and
- * `responses`. A task that nobody has answered is a row without a true class. Two people who say different
- * things of one row have not told its class: that is refused.
+ * Label Studio exports an array of tasks: `data` has what was shown, `annotations` the answers; its short
+ * form has both in one object. Argilla's records, one per line or in an array, have `fields` and `responses`.
+ * A task that nobody answered is a row without a true class. If two people give different answers for a row,
+ * its true class is unknown, and the file is refused.
  */
 #include "audit/checked_json.h"
 
@@ -39,8 +39,8 @@ static uc_status put(table *self, const char *bytes, size_t length)
     return UC_OK;
 }
 
-/* Text or a number as it is written; "" for anything else, and for text of several lines, which no id or
- * class is. `number` has room for NUMBER_SIZE bytes. */
+/* Text, or a number as written. Anything else gives "", and so does text of several lines, because no id or
+ * class has line breaks. `number` has room for NUMBER_SIZE bytes. */
 static const char *text_of(const json_t *value, char *number)
 {
     if (json_is_integer(value)) {
@@ -69,11 +69,11 @@ static uc_status put_field(table *self, const json_t *value, char end)
 
 /* ---- answers ---- */
 
-/* One more answer to the same question; an empty one is none. */
+/* Takes one more answer to the same question; an empty one does not count. */
 static uc_status take_answer(const json_t **answer, const json_t *given, const table *self)
 {
     char first[NUMBER_SIZE], second[NUMBER_SIZE];
-    if (json_is_array(given)) { /* of choices */
+    if (json_is_array(given)) { /* an array of choices */
         if (json_array_size(given) > 1)
             return uc_fail(UC_ERR_FORMAT, "%s:%zu: several classes were chosen; a row has one true class",
                            self->name, self->tasks);
@@ -108,7 +108,7 @@ static uc_status read_annotations(const json_t **answer, const json_t *annotatio
     return status;
 }
 
-/* responses: {true_label: [{value}]}, or, as older versions have it, [{values: {true_label: {value}}}]. */
+/* responses: {true_label: [{value}]}, or, in older versions, [{values: {true_label: {value}}}]. */
 static uc_status read_responses(const json_t **answer, const json_t *responses, const table *self)
 {
     const bool by_question = json_is_object(responses);
@@ -126,7 +126,7 @@ static uc_status read_responses(const json_t **answer, const json_t *responses, 
     return status;
 }
 
-/* The first object of a list whose member `key` names the question; NULL: there is none. */
+/* The first object of a list whose member `key` names the question; NULL if there is none. */
 static const json_t *about_question(const json_t *list, const char *key)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -138,8 +138,8 @@ static const json_t *about_question(const json_t *list, const char *key)
     return NULL;
 }
 
-/* What was proposed: predictions: [{result: [{from_name, value: {choices: [class]}}]}], suggestions:
- * [{question_name, value}], or, as Argilla exports them, {true_label: {value}}. NULL: nothing. */
+/* The proposal. predictions: [{result: [{from_name, value: {choices: [class]}}]}], suggestions:
+ * [{question_name, value}], or, as Argilla exports them, {true_label: {value}}. NULL if there is none. */
 static const json_t *find_proposal(const json_t *task)
 {
     const json_t *prediction = json_array_get(json_object_get(task, "predictions"), 0);
@@ -154,8 +154,7 @@ static const json_t *find_proposal(const json_t *task)
 
 /* ---- tasks ---- */
 
-/* The line that tells how many rows each stratum has; every task has it, the table gets that of
- * the first. */
+/* The line with the sizes of the strata. Every task has it; the table gets that of the first. */
 static uc_status put_sizes(table *self, const json_t *shown)
 {
     char number[NUMBER_SIZE];
@@ -199,7 +198,8 @@ static uc_status add_task(table *self, const json_t *task)
         status = put_sizes(self, shown);
     if (status == UC_OK && self->tasks == 1)
         status = put_header(self);
-    const json_t *id = shown == task ? NULL : json_object_get(shown, "id"); /* else it is that of the task */
+    const json_t *id =
+        shown == task ? NULL : json_object_get(shown, "id"); /* otherwise it is the task's id */
     const json_t *fields[] = {json_object_get(shown, "row"), id, json_object_get(shown, "given_label"),
                               json_object_get(shown, "stratum"), find_proposal(task)};
     for (size_t i = 0; i < sizeof fields / sizeof *fields && status == UC_OK; i++)
@@ -218,7 +218,7 @@ static uc_status add_value(table *self, const json_t *value)
     return status;
 }
 
-/* The next character that is not blank; 0: there is none. */
+/* The next character that is not blank; 0 at the end. */
 static char next_character(const char **at, const char *end)
 {
     while (*at < end && (uc_is_blank(**at) || **at == '\n' || **at == '\r'))
@@ -226,7 +226,8 @@ static char next_character(const char **at, const char *end)
     return (char)(*at < end ? *(*at)++ : 0);
 }
 
-/* Begins as a list of objects or as an object does: classes may be called [a] or {b}. */
+/* Whether the text begins like a list of objects or like an object; one bracket is not enough, because
+ * classes may be called [a] or {b}. */
 bool uc_checked_is_json(const uc_lines *lines)
 {
     const char *at = lines->next, *end = lines->text + lines->length;

@@ -1,13 +1,13 @@
-/* Answers of annotation tools as the table that checked_file.c reads (checked_json.c). */
+/* Converts the answers of annotation tools to the table that checked_file.c reads (checked_json.c). */
 #ifndef UC_CHECKED_JSON_H
 #define UC_CHECKED_JSON_H
 
 #include "data/delimited.h"
 
-/* Whether the text begins as JSON does. */
+/* Whether the text begins like JSON. */
 bool uc_checked_is_json(const uc_lines *lines);
-/* Puts the table that `check` writes in place of the text, a line for every task or record; `name` is the
- * file's, for messages. */
+/* Replaces the text with the table that `check` writes, one line per task or record; `name` is the name of
+ * the file, for messages. */
 uc_status uc_checked_convert(uc_lines *lines, const char *name);
 
 #endif

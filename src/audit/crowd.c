@@ -1,6 +1,5 @@
-/* The consensus of a crowd: majority here, Dawid-Skene and one coin by EM (crowd_em.c), and what it says of
- * the
- * annotators (annotators.c). */
+/* The consensus of a crowd: majority vote here, Dawid-Skene and one coin by EM (crowd_em.c), and what the
+ * consensus says about the annotators (annotators.c). */
 #include <math.h>
 #include <string.h>
 
@@ -73,7 +72,7 @@ void uc_posteriors_free(uc_posteriors *self)
     *self = (uc_posteriors){0};
 }
 
-/* ---- what all methods share ---- */
+/* ---- common to all methods ---- */
 
 static uc_status check(const uc_crowd *crowd, const uint32_t *gold, const uc_posteriors *start)
 {
@@ -124,7 +123,7 @@ static void find_most_probable(uc_consensus *out, const uc_crowd *crowd, const u
     }
 }
 
-/* Votes of rows without any are the prior. */
+/* Rows without votes get the prior. */
 static void fill_unannotated(uc_consensus *out, const uc_crowd *crowd, const uint32_t *gold)
 {
     for (size_t i = 0; i < crowd->rows; i++)
@@ -153,7 +152,7 @@ void uc_consensus_free(uc_consensus *self)
     *self = (uc_consensus){0};
 }
 
-/* What follows from the posterior, however it was found. */
+/* Everything that follows from the posterior, whichever method found it. */
 static uc_status conclude(uc_consensus *self, const uc_crowd *crowd, const uc_pairs *pairs,
                           const uint32_t *gold, const uc_context *context)
 {

@@ -4,7 +4,7 @@
  *   z, l     a true class and a label           pi_z       the share of class z
  *   C_j      annotator j's matrix: C_j[z][l] = P(j says l | true class z)
  *   R_i      P(true class of row i | its annotations)
- *   s, t     what counts begin with: s, and t more for a label that is right
+ *   s, t     initial counts: s, and t more for a label that is right
  *
  * Dawid and Skene (Applied Statistics 28:20-28, 1979):
  *
@@ -12,17 +12,16 @@
  *       C_j[z][l] ~ N_j[z][l] + s + t [z = l],   pi_z ~ sum_i R_i[z] + s
  *   E   R_i[z] ~ pi_z prod over the annotations (j, l) of row i of C_j[z][l]
  *
- * One coin: C_j[z][z] = a_j, and every other label is as likely as the next: (1 - a_j)/(K - 1).
+ * One coin: C_j[z][z] = a_j, and all other labels are equally likely: (1 - a_j)/(K - 1).
  *
  * Each step raises  sum_i log sum_z pi_z prod C_j[z][l] + s sum log pi_z + sum (s + t [z = l]) log C_j[z][l],
- * the last sums running over all classes and all cells (of one coin: (s + t) log a_j + s log(1 - a_j)).
- * Without t, whoever gives one label fits it best by saying it whatever the class, and tells nothing.
+ * where the last two sums run over all classes and over all cells (for one coin: (s + t) log a_j +
+ * s log(1 - a_j)). Without t, an annotator with a single label would be fitted best as one who always says
+ * it, whatever the class, and this label would carry no information.
  *
- * Only the columns of C_j that j has used are ever formed, and only for one slab of classes at a time,
- * since the
- * counts of class z need no other class. So the memory is one matrix of rows x classes, in which
- * log-likelihoods
- * take the place of R, and a slab of the matrices. Products are sums of logarithms.
+ * Only the columns of C_j that j has used are ever formed, and only for one slab of classes at a time, since
+ * the counts of class z need no other class. The memory is therefore one matrix of rows x classes, in which
+ * log-likelihoods replace R, and one slab of the matrices. Products are computed as sums of logarithms.
  */
 #include <assert.h>
 #include <math.h>
@@ -42,9 +41,9 @@ typedef struct em {
     const uc_pairs *pairs;
     /* Dawid-Skene: log C of the slab, pairs x width; one coin: log a and log (1 - a)/(K - 1) of everybody */
     double *table;
-    double *parts; /* of the objective, one per block of annotators */
+    double *parts; /* parts of the objective, one per block of annotators */
     double *log_prior;
-    size_t from, width; /* of the slab at work */
+    size_t from, width; /* the current slab */
 } em;
 
 /* ---- the start ---- */
@@ -75,7 +74,7 @@ static void set_gold(uc_posteriors *posterior, size_t i, uint32_t gold)
     posterior->values[uc_posterior_at(posterior, i, gold)] = 1.0;
 }
 
-/* The share of the votes that each class has; without votes all are alike. */
+/* The share of votes for each class; uniform without votes. */
 static void set_votes(uc_posteriors *posterior, const uc_crowd *crowd, size_t i)
 {
     const size_t votes = crowd->first[i + 1] - crowd->first[i];
@@ -106,7 +105,7 @@ void uc_posterior_start(uc_posteriors *self, const uc_crowd *crowd, const uint32
 
 /* ---- M: annotators ---- */
 
-/* N + s + t [z = l] of annotator j's pairs for the classes of the slab; *totals, of all labels. */
+/* N + s + t [z = l] of annotator j's pairs for the classes of the slab; *totals are sums over all labels. */
 static void count_labels(em *self, size_t j, double totals[UC_SLAB_CLASSES])
 {
     const uc_pairs *pairs = self->pairs;
@@ -125,13 +124,13 @@ static void count_labels(em *self, size_t j, double totals[UC_SLAB_CLASSES])
     }
 }
 
-/* weight * log(share), and 0 for 0 log 0. */
+/* weight * log(share), with 0 log 0 = 0. */
 static double weighted_log(double weight, double share)
 {
     return weight > 0.0 ? weight * log(share) : 0.0;
 }
 
-/* log C of annotator j for the classes of the slab; returns their part of the objective. */
+/* log C of annotator j for the classes of the slab; returns the annotator's part of the objective. */
 static double fit_matrix(em *self, size_t j)
 {
     const uc_pairs *pairs = self->pairs;
@@ -141,7 +140,7 @@ static double fit_matrix(em *self, size_t j)
     double totals[UC_SLAB_CLASSES], part = 0.0;
     count_labels(self, j, totals);
     for (size_t k = 0; k < width; k++) {
-        bool right = false; /* whether the annotator has ever said this class */
+        bool right = false; /* whether the annotator has ever given this label */
         for (size_t p = first; p < last; p++) {
             double *cell = &self->table[p * width + k];
             const bool same = pairs->label[p] == self->from + k;
@@ -183,7 +182,7 @@ static uc_status fit_annotators(size_t block, void *user)
 
 /* ---- E: rows ---- */
 
-/* The sums of log C[.][label] take the place of the posteriors in the slab. */
+/* Replaces the posteriors in the slab with the sums of log C[.][label]. */
 static uc_status add_matrices(size_t block, void *user)
 {
     em *self = user;
@@ -221,7 +220,7 @@ static uc_status add_coins(size_t block, void *user)
     return UC_OK;
 }
 
-/* Adds the logarithm of the prior, and returns the largest sum. */
+/* Adds the logarithm of the prior; returns the largest sum. */
 static double add_prior(uc_posteriors *posterior, size_t i, const double *log_prior)
 {
     double most = -INFINITY;
@@ -236,7 +235,7 @@ static double add_prior(uc_posteriors *posterior, size_t i, const double *log_pr
     return most;
 }
 
-/* Log-likelihoods of row i to posteriors; returns the log-likelihood of its annotations. */
+/* Turns the log-likelihoods of row i into posteriors; returns the log-likelihood of its annotations. */
 static double normalise_row(uc_posteriors *posterior, size_t i, const double *log_prior, uint32_t gold)
 {
     const double most = add_prior(posterior, i, log_prior);
@@ -262,8 +261,8 @@ static double normalise_row(uc_posteriors *posterior, size_t i, const double *lo
     return most + log(sum);
 }
 
-/* sum: the log-likelihood, then the posteriors of each class, both over the rows of which something is
- * known. */
+/* sum: the log-likelihood, then the posteriors of each class, summed over the rows with annotations or a gold
+ * label. */
 static uc_status normalise(double *sum, size_t first, size_t last, void *user)
 {
     em *self = user;
@@ -290,7 +289,7 @@ static uc_status sum_classes(double *sum, size_t first, size_t last, void *user)
 
 /* ---- iterations ---- */
 
-/* pi and its logarithm from the sums of each class; returns its part of the objective. */
+/* pi and its logarithm, from the sums of each class; returns their part of the objective. */
 static double fit_prior(em *self, const double *sums)
 {
     const size_t K = self->crowd->classes.count;
@@ -306,7 +305,7 @@ static double fit_prior(em *self, const double *sums)
     return part;
 }
 
-/* Fits the annotators and puts log-likelihoods in the place of posteriors. */
+/* Fits the annotators and replaces the posteriors with log-likelihoods. */
 static uc_status fit_and_add(em *self)
 {
     const size_t blocks = uc_block_count(self->pairs->annotators, ANNOTATORS_PER_BLOCK);

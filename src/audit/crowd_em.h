@@ -1,23 +1,24 @@
-/* Parts of finding a consensus. */
+/* The parts of finding a consensus. */
 #ifndef UC_AUDIT_CROWD_EM_H
 #define UC_AUDIT_CROWD_EM_H
 
 #include "audit/crowd_pairs.h"
 
-#define UC_SLAB_CLASSES ((size_t)16) /* classes of a slab */
+#define UC_SLAB_CLASSES ((size_t)16) /* classes per slab */
 
-/* A posterior without values for these rows and classes, in slabs. */
+/* A posterior for these rows and classes, in slabs; its values are not set. */
 uc_status uc_posterior_create(uc_posteriors *out, size_t rows, size_t classes, size_t width);
 
-/* The classes from .. from + *width - 1 of a row, which are one slab's; `from` is where a slab begins. */
+/* The classes from .. from + *width - 1 of a row, which belong to one slab; `from` is the first class of a
+ * slab. */
 static inline double *uc_posterior_slab(const uc_posteriors *self, size_t row, size_t from, size_t *width)
 {
     *width = uc_min_size(self->width, self->classes - from);
     return self->values + from * self->rows + row * *width;
 }
 
-/* The votes of each row, as shares, or where it has a gold class that one; for rows that `start` has, those
- * (crowd_em.c). */
+/* Sets each row to its gold class if it has one, otherwise to its posterior in `start` if it has one there,
+ * otherwise to the shares of its votes (crowd_em.c). */
 void uc_posterior_start(uc_posteriors *self, const uc_crowd *crowd, const uint32_t *gold,
                         const uc_posteriors *start);
 

@@ -1,13 +1,13 @@
 /*
  * How often a consensus is wrong, by noise hypotheses (learn/calibration/clean_error.c).
  *
- * One label of each row is put aside and plays the part of its noisy label; what the others say is its score,
+ * One label of each row is left out and serves as its noisy label; the other labels give its scores,
  *
  *   S_i[z] = log prior_z + sum over the other labels l of the row, by annotator j, of log C_j[z][l]
  *   C_j    = rows of (N_j + 10 P), normalised (annotators.c), where row i itself is not counted
  *
- * A hypothesis about the label that was put aside gives each row a probability of every true class, and so
- * the probability that its consensus, which has seen all labels, is wrong.
+ * A hypothesis about the label that was left out gives each row a probability of every true class, and hence
+ * the probability that its consensus, which is based on all labels, is wrong.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@
 
 #define SHRINKAGE 10.0                  /* labels per true class, as in annotators.c */
 #define SEQUENCE UINT64_C(0x63726f7764) /* "crowd": which rows, and which of their labels */
-#define MOST_CLASSES ((size_t)200)      /* with more nothing is estimated, and no score is needed */
+#define MOST_CLASSES ((size_t)200)      /* with more, nothing is estimated and no scores are needed */
 
-/* A label of a row that counts. */
+/* A label of a sampled row. */
 typedef struct said {
-    uint32_t annotator, pair, place; /* place: of the row among those that count */
+    uint32_t annotator, pair, place; /* place: of the row in the sample */
 } said;
 
 typedef struct left_out {
@@ -31,11 +31,11 @@ typedef struct left_out {
     const uc_crowd *crowd;
     const uint32_t *gold;
     uc_pairs pairs;
-    size_t *rows;                  /* those that count */
-    size_t count, open, annotated; /* that count; that nobody has checked; all that have a label */
+    size_t *rows;                  /* the sample */
+    size_t count, open, annotated; /* rows in the sample; unchecked rows; all rows with a label */
     uint32_t *labels, *predicted;
     double *S;
-    said *others; /* all labels of these rows but one each */
+    said *others; /* the labels of these rows, except the one left out of each */
     size_t other_count;
 } left_out;
 
@@ -49,7 +49,7 @@ static void free_left_out(left_out *self)
     uc_free(self->others);
 }
 
-/* Annotated rows whose class nobody has checked, UC_CLEAN_ERROR_ROWS of them at most. */
+/* Samples at most UC_CLEAN_ERROR_ROWS annotated rows whose class nobody has checked. */
 static uc_status choose_rows(left_out *self, uc_rng *rng)
 {
     const uc_crowd *crowd = self->crowd;
@@ -80,7 +80,7 @@ static int compare_said(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Puts a label of each row aside, and lists the others, annotator by annotator. */
+/* Leaves out one label of each row, and lists the others, sorted by annotator. */
 static uc_status divide_labels(left_out *self, uc_rng *rng)
 {
     const uc_crowd *crowd = self->crowd;

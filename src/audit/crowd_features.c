@@ -1,5 +1,5 @@
-/* The consensus of annotators with the features of the rows: the learner `audit` with a matrix per
- * annotator. */
+/* The consensus of annotators that also uses the features of the rows: the learner `audit` with one matrix
+ * per annotator. */
 #include <string.h>
 
 #include "audit/crowd_em.h"
@@ -36,7 +36,7 @@ static uc_status make_annotations(uc_annotations *out, const uc_crowd *crowd, si
     return status;
 }
 
-/* The model predicts true classes; its noise is that of all annotators. */
+/* The model predicts true classes; its noise matrix is that of all annotators together. */
 static uc_status finish_model(uc_model *model, const uc_audit_fit *fit, const uc_clean_error *error,
                               size_t examples)
 {
@@ -44,7 +44,7 @@ static uc_status finish_model(uc_model *model, const uc_audit_fit *fit, const uc
     return status == UC_OK ? uc_audit_describe(model, fit, error, 0.0) : status;
 }
 
-/* The posteriors of all processes' rows. */
+/* The posteriors of the rows of all processes. */
 static uc_status describe(uc_consensus *out, const uc_audit_fit *fit, const uc_crowd *crowd,
                           const uint32_t *gold, const uc_context *context)
 {

@@ -3,8 +3,8 @@
  *
  *   p_a = 1 - R_i[l]       the probability that annotation a, label l of row i, is wrong
  *
- * Flagged are the k most suspicious annotations with the largest expected F1 (suspects.c). The intervals of
- * shares are those of a bootstrap over rows: the annotations of a row are not independent.
+ * The k most suspicious annotations are flagged, where k gives the largest expected F1 (suspects.c). The
+ * intervals of shares come from a bootstrap over rows, because the annotations of a row are not independent.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int compare_pairs(const void *a, const void *b)
     return (x->truth > y->truth) - (x->truth < y->truth);
 }
 
-/* counts[given * K + true]: how many annotations are expected to be so. */
+/* counts[given * K + true]: the expected number of annotations with this label and this true class. */
 static void count_pairs(double *counts, const uc_posteriors *posterior, const uc_crowd *crowd)
 {
     const size_t K = crowd->classes.count;
@@ -104,7 +104,7 @@ static uc_status find_pairs(uc_crowd_issues *out, const uc_consensus *consensus,
 
 /* ---- intervals ---- */
 
-/* Of every row: its annotations, those that are wrong, and those of each pair of classes. */
+/* For every row: its annotations, how many are wrong, and how many belong to each pair of classes. */
 static void fill_numbers(double *numbers, const uc_crowd_issues *issues, const uc_posteriors *posterior,
                          const uc_crowd *crowd)
 {

@@ -13,7 +13,7 @@ void uc_pairs_free(uc_pairs *self)
     *self = (uc_pairs){0};
 }
 
-/* Whether the annotations are of the same annotator and label. */
+/* Whether two annotations have the same annotator and label. */
 static bool is_same(const uc_crowd *crowd, uint32_t a, uint32_t b)
 {
     return crowd->annotator[a] == crowd->annotator[b] && crowd->label[a] == crowd->label[b];
@@ -31,7 +31,7 @@ static uc_status allocate(uc_pairs *self, const uc_crowd *crowd, const uint32_t 
     return self->first && self->label && self->begin && self->of ? UC_OK : UC_ERR_NOMEM;
 }
 
-/* `rows` is what row each annotation is of. */
+/* `rows` has the row of each annotation. */
 static void fill(uc_pairs *self, const uc_crowd *crowd, const uint32_t *order, const uint32_t *rows)
 {
     size_t next = 0;
@@ -64,7 +64,7 @@ uc_status uc_pairs_find(uc_pairs *out, const uc_crowd *crowd)
     }
     uc_free(starts);
     if (status == UC_OK) {
-        uint32_t *rows = by_label; /* which is no longer needed */
+        uint32_t *rows = by_label; /* by_label is no longer needed */
         for (size_t i = 0; i < crowd->rows; i++)
             for (size_t a = crowd->first[i]; a < crowd->first[i + 1]; a++)
                 rows[a] = (uint32_t)i;

@@ -1,9 +1,8 @@
-/* A consensus that new annotations can be added to: all annotations, the posteriors, and the names, in a
- * container.
+/* The state of a consensus, to which new annotations can be added: all annotations, the posteriors and the
+ * names, in a container.
  *
- * Header: "kind" (crowd), "classes", "annotators", "ids" (names of rows; empty: they have numbers). Arrays:
- * first,
- * annotator, label, and posterior (float: EM goes on from it, and needs no more digits), rows x classes. */
+ * Header: "kind" (crowd), "classes", "annotators", "ids" (names of rows; empty: rows have numbers). Arrays:
+ * first, annotator, label, and posterior (float: enough digits for EM to continue from), rows x classes. */
 #include <math.h>
 #include <string.h>
 
@@ -152,11 +151,11 @@ static uc_status check_arrays(const state *self, size_t annotators, size_t class
 
 /* ---- adding to it ---- */
 
-/* The annotations of the state and of `crowd` under common names, while they are put together. */
+/* The annotations of the state and of `crowd` under common names, while the two are joined. */
 typedef struct joined {
     uc_crowd crowd;
     uc_annotation_list list;
-    uint32_t *row_of, *class_of, *annotator_of; /* of the state's, in `crowd` */
+    uint32_t *row_of, *class_of, *annotator_of; /* positions in `crowd` of those of the state */
     uc_names classes, annotators, ids;          /* the state's */
 } joined;
 
@@ -172,7 +171,7 @@ static void joined_free(joined *self)
     uc_names_free(&self->ids);
 }
 
-/* `names` of both; positions[i] is that of the state's name i. */
+/* The union of both sets of names; positions[i] is the position of the state's name i. */
 static uc_status join_names(uc_names *names, uint32_t **positions, const uc_names *added, const uc_names *old)
 {
     uc_status status = uc_names_copy(names, added);
@@ -184,7 +183,7 @@ static uc_status join_names(uc_names *names, uint32_t **positions, const uc_name
     return status;
 }
 
-/* Rows of both: by name, or where they have numbers by these. */
+/* The union of the rows: by name or, if they have no names, by number. */
 static uc_status join_rows(joined *self, const uc_crowd *added, const state *old)
 {
     if ((self->ids.count == 0) != (added->ids.count == 0))
@@ -221,7 +220,7 @@ static uc_status list_both(joined *self, const uc_crowd *added, const state *old
     return status;
 }
 
-/* Sorts a set of names, and renumbers both lists of positions in it. */
+/* Sorts a set of names, and renumbers both lists of positions accordingly. */
 static uc_status sort_names(uc_names *names, uint32_t *a, size_t a_count, uint32_t *b, size_t b_count)
 {
     uint32_t *renumber = uc_alloc(names->count, sizeof *renumber);

@@ -4,13 +4,13 @@
  *   f     scores of each row by a ridge regression that has not seen its label: exact leave-one-out, on the
  *         view of the columns that `auto` would choose (select/view.c)
  *   S     softmax(a1 f + a2 log max(f, .02)), the probabilities of the true class
- *   C     P(label | true class), which with a1 and a2 makes the labels most likely (learn/calibration)
+ *   C     P(label | true class); C, a1 and a2 make the labels most likely (learn/calibration)
  *
- * Less certain classes and more wrong labels explain scores about equally well, so the estimate comes with
- * that of symmetric noise, with what the full matrix gains over it on labels that the calibrator has not
- * seen, and with a warning where that is nothing: then overlap may explain the labels as well.
+ * Less certain classes and more wrong labels explain scores about equally well. Therefore the estimate comes
+ * with that of symmetric noise and with the gain of the full matrix over it on labels that the calibrator has
+ * not seen. If there is no gain, overlapping classes may explain the labels as well, and a warning says so.
  *
- * Intervals are the normal ones by a bootstrap of rows; scores stay as they are.
+ * Intervals are normal intervals from a bootstrap of rows; the scores are not computed again.
  */
 #include "audit/estimate_families.h"
 
@@ -22,18 +22,19 @@
 #include "linalg/linalg.h"
 #include "select/view.h"
 
-#define SAMPLE ((size_t)10000)     /* rows that are looked at */
-#define LANDMARKS ((size_t)1000)   /* of a map that has no dimension */
-#define NOTABLE 0.03               /* of the labels: what the families must differ by for a warning */
+#define SAMPLE ((size_t)10000)   /* rows that are used at most */
+#define LANDMARKS ((size_t)1000) /* of a map without a dimension setting */
+#define NOTABLE 0.03 /* difference of the families' shares of wrong labels that deserves a warning */
 #define SEQUENCE 0x66616d696c79ULL /* of the random numbers of the bootstrap */
 #define REPLICATES_PER_REPORT 10
-#define MOST_REPLICATES ((size_t)50) /* each is a search */
+#define MOST_REPLICATES ((size_t)50) /* each one is a search */
 #define QUANTILE 1.959963984540054   /* two-sided 95% of the normal distribution */
-#define HARDLY 0.34                  /* of what the full matrix finds: symmetric noise finds next to none */
+#define HARDLY 0.34 /* of the full matrix's share; below this, symmetric noise finds next to nothing */
 
 /* ---- held-out scores ---- */
 
-/* How to prepare the rows: as `train` says, and what it leaves open as the labels ask for. */
+/* Decides how to prepare the rows: as `train` says, and as the labels suggest where it leaves the choice
+ * open. */
 static uc_status decide_view(uc_train_settings *out, const uc_train_settings *train, const uc_dataset *rows,
                              const uc_context *context)
 {
@@ -53,7 +54,7 @@ static uc_status decide_view(uc_train_settings *out, const uc_train_settings *tr
     return status;
 }
 
-/* f[i * K + k]: the score of class k for row i by a ridge regression on all other rows. */
+/* f[i * K + k]: the score of class k for row i, by a ridge regression on all other rows. */
 static uc_status leave_one_out(double *f, const uc_dataset *rows, const uc_map_settings *map,
                                const uc_matrix *X, const uc_context *context)
 {
@@ -88,7 +89,7 @@ static uc_status score_rows(double *f, const uc_dataset *rows, const uc_train_se
     uc_preprocessing preprocessing = {0};
     uc_matrix X = {0};
     uc_context quiet = uc_context_copy(context);
-    quiet.warn = NULL; /* rows may span less than there are landmarks */
+    quiet.warn = NULL; /* rows may span fewer dimensions than there are landmarks */
     uc_status status = decide_view(&view, train, rows, context);
     const uc_preprocessing_settings wanted = {.scaling = (uc_scaling)view.scale,
                                               .normalize_input = view.normalize_input,
@@ -108,7 +109,7 @@ static uc_status score_rows(double *f, const uc_dataset *rows, const uc_train_se
 
 /* ---- the estimate ---- */
 
-/* From rows = true class here to columns = true class in a noise matrix. */
+/* Turns a matrix whose rows are true classes into a noise matrix, whose columns are. */
 static void transpose(double *out, const double *C, size_t K)
 {
     for (size_t q = 0; q < K; q++)
@@ -116,8 +117,8 @@ static void transpose(double *out, const double *C, size_t K)
             out[p * K + q] = C[q * K + p];
 }
 
-/* The share of wrong labels if the calibrator holds; counts (may be NULL) get the examples that are taken
- * for each true class. */
+/* The share of wrong labels according to the calibrator; counts (unless NULL) become the examples assigned to
+ * each true class. */
 static uc_status count_wrong(double *wrong, size_t *counts, const uc_held_out *rows, const uc_calibrator *at)
 {
     const size_t K = rows->K;
@@ -222,9 +223,9 @@ static uc_status find_intervals(uc_noise_estimate *out, const uc_held_out *rows,
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete estimate ---- */
 
-/* What the families say of each other. */
+/* Compares the families. */
 static uc_status compare(uc_noise_estimate *out, const uc_families *families, const uc_held_out *rows)
 {
     static const char *const names[UC_FAMILIES] = {"none", "symmetric", "full"};
@@ -241,8 +242,8 @@ static uc_status compare(uc_noise_estimate *out, const uc_families *families, co
     return status;
 }
 
-/* Overlap looks like noise between two classes; noise that is real shows in the symmetric family too, and
- * makes held-out labels likelier. */
+/* Overlap looks like noise between two classes. Real noise also shows in the symmetric family, and makes
+ * held-out labels more likely. */
 static void warn_of_overlap(const uc_noise_estimate *self, const uc_context *context)
 {
     const uc_noise_families *found = &self->families;
@@ -256,8 +257,8 @@ static void warn_of_overlap(const uc_noise_estimate *self, const uc_context *con
                 100.0 * found->wrong_full, 100.0 * found->wrong_symmetric);
 }
 
-/* Whose matrix is the estimate. Of two classes either may be what the other is mistaken for, and the full
- * family takes overlap for noise: it must be likelier than symmetric noise by two standard errors. */
+/* The family whose matrix is the estimate. With two classes, overlap can always be mistaken for noise, and
+ * the full family does so: it must be more likely than symmetric noise by two standard errors. */
 static uc_noise_family family_of(int estimator, const uc_families *families, size_t K)
 {
     if (estimator == UC_NOISE_SYMMETRIC)
@@ -299,7 +300,7 @@ uc_status uc_noise_by_families(uc_noise_estimate *out, const uc_dataset *data,
                                const uc_noise_estimate_settings *settings, const uc_train_settings *train,
                                const uc_context *context)
 {
-    const uc_context alone = uc_context_alone(context); /* every process has the sample and finds the same */
+    const uc_context alone = uc_context_alone(context); /* every process gets the same result */
     uc_dataset sample = {0};
     uc_noise_estimate result = {0};
     double *f = NULL;

@@ -4,9 +4,9 @@
 
 #include "unconfuse/audit.h"
 
-#define UC_MOST_FAMILY_CLASSES 100 /* a matrix of more has too many entries to search for */
+#define UC_MOST_FAMILY_CLASSES 100 /* with more, the matrix has too many entries to search for */
 
-/* uc_noise_from_data by the estimators `full`, `symmetric` and `auto`. The data have labels of at least 2
+/* uc_noise_from_data for the estimators `full`, `symmetric` and `auto`. The data need labels of at least 2
  * classes. */
 uc_status uc_noise_by_families(uc_noise_estimate *out, const uc_dataset *data,
                                const uc_noise_estimate_settings *settings, const uc_train_settings *train,

@@ -1,7 +1,8 @@
 /*
- * The noise matrix, estimated from labels that are known twice or from noisy data alone: the probabilities
- * of held-out examples by logistic regression, gathered from all processes. evidence.c makes the matrix of
- * these, and has the mathematics.
+ * The noise matrix, estimated from two labels per example or from noisy data alone. From data, `counting` and
+ * `anchor` use the probabilities of held-out examples by logistic regression, gathered from all processes;
+ * the other estimators are in estimate_families.c. evidence.c turns labels and probabilities into the matrix
+ * and has the mathematics.
  */
 #include <math.h>
 #include <string.h>
@@ -97,12 +98,12 @@ static bool is_label(uint32_t label, const uc_names *classes)
     return label == UC_NONE || label < classes->count;
 }
 
-/* Two labels of the same examples, and what these count. */
+/* Two labels of the same examples, and the weights of the examples. */
 typedef struct label_pairs {
     uint32_t *observed, *gold;
     double *weights; /* NULL: all are 1 */
     size_t count;
-    size_t present; /* of a weight above 0 */
+    size_t present; /* examples with a weight above 0 */
 } label_pairs;
 
 static uc_status check_pair(const label_pairs *self, size_t i, const uc_names *classes)
@@ -116,7 +117,7 @@ static uc_status check_pair(const label_pairs *self, size_t i, const uc_names *c
     return UC_OK;
 }
 
-/* Keeps the pairs of which both labels are known; *self is changed in place. */
+/* Keeps the pairs with both labels known; changes *self in place. */
 static uc_status keep_known(label_pairs *self, const uc_names *classes)
 {
     size_t used = 0;
@@ -142,7 +143,7 @@ static uc_status keep_known(label_pairs *self, const uc_names *classes)
     return UC_OK;
 }
 
-/* The pairs of all processes, as a copy; freed with free_pairs, also after a failure. */
+/* A copy of the pairs of all processes; freed with free_pairs, also after a failure. */
 static uc_status gather_pairs(label_pairs *out, const uint32_t *observed, const uint32_t *gold,
                               const double *weights, size_t count, const uc_context *context)
 {
@@ -245,13 +246,13 @@ static uc_status held_out_probabilities(double *P, const uc_dataset *data,
     if (status != UC_OK)
         return status;
     work.learner.l2 = settings->l2;
-    work.learner.tolerance = 1e-3; /* averages of probabilities need no more */
+    work.learner.tolerance = 1e-3; /* averages of probabilities need no greater precision */
     if (train)
         work.train = *train;
     work.train.noise = NULL;
-    work.train.overwrite = 1; /* each fold's data are a copy of our own */
+    work.train.overwrite = 1; /* the data of each fold are our own copy */
 
-    /* what is `auto` is decided once, for all folds */
+    /* settings that are `auto` are decided once, for all folds */
     status = uc_tune(&work.learner, &work.train, logistic, data, context);
     if (status != UC_OK)
         return status;
@@ -287,7 +288,7 @@ static uc_status check_data(const uc_dataset *data, const uc_noise_estimate_sett
     return check_classes(&data->classes);
 }
 
-/* The labels, weights and probabilities of all processes, in place of this one's. */
+/* Replaces this process's labels, weights and probabilities with those of all processes. */
 static uc_status gather_evidence(uc_evidence *from, uint32_t **observed, double **weights, size_t rows,
                                  uc_share share, const uc_context *context)
 {
@@ -313,7 +314,7 @@ static uc_status gather_evidence(uc_evidence *from, uint32_t **observed, double 
     return UC_OK;
 }
 
-/* Whether the data can be estimated from, by all processes, and how many rows these have. */
+/* Checks that the data of all processes together suffice for an estimate, and counts their rows. */
 static uc_status check_all(uc_share *share, const uc_dataset *data,
                            const uc_noise_estimate_settings *settings, const uc_context *context)
 {
@@ -376,8 +377,8 @@ cleanup:
     return status;
 }
 
-/* Two classes that overlap look like two whose labels are wrong. Where held-out labels are no likelier with
- * noise, a learner that believed in it would lose more than one that does not. */
+/* Two classes that overlap look like two classes with wrong labels. If assuming noise does not make held-out
+ * labels more likely, a learner that assumes it would lose more than one that does not. */
 static void doubt_noise(uc_noise_estimate *self, const uc_context *context)
 {
     const uc_noise_families *found = &self->families;

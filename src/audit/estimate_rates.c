@@ -1,13 +1,13 @@
 /*
  * Noise rates of two classes, from the noisy labels alone.
  *
- *   h     the machine of sloppy-svm that is learned with a pair of rates (eta+, eta-)
+ *   h     the classifier that sloppy-svm learns with a pair of rates (eta+, eta-)
  *   crit  P(h = + | labelled -) + P(h = - | labelled +), on rows that h did not see
  *
- * The pair with the smallest criterion wins (Blum, Mitchell, COLT 1998). Under flips crit is a rising
- * function of the two *true* error rates alike, so it follows the balanced error: on classes of unlike size
- * it is biased. The grid has steps of 0.1 and is refined to 0.05 and 0.025 around its best point. Rows are
- * prepared once a fold, for all rates.
+ * The pair with the smallest criterion wins (Blum, Mitchell, COLT 1998). With flipped labels, crit is an
+ * increasing function of the two *true* error rates, with equal weights for both. It therefore follows the
+ * balanced error and is biased if the classes differ in size. The grid has steps of 0.1 and is refined to
+ * 0.05 and 0.025 around its best point. Rows are prepared once per fold, for all rates.
  */
 #include <math.h>
 #include <string.h>
@@ -31,13 +31,13 @@ typedef struct fold_rows {
 
 typedef struct search {
     uc_svm_settings settings;
-    uc_train_settings train; /* for rows that are prepared */
+    uc_train_settings train; /* for prepared rows */
     uc_preprocessing_settings preprocessing;
     const uc_context *context;
     uint32_t positive;
     uc_rates_free free_rates;
     fold_rows folds[FOLDS];
-    unsigned fold_count; /* fewer when there are fewer bags */
+    unsigned fold_count; /* fewer if there are fewer bags */
     uc_rates *tried;
     size_t count, room;
     const uc_part *part;
@@ -45,7 +45,7 @@ typedef struct search {
 
 /* ---- one pair of rates ---- */
 
-/* Counts, by observed label: how many rows, and how many are predicted otherwise. */
+/* For each observed label, counts the rows and how many of them are predicted as the other class. */
 static uc_status count_errors(size_t labelled[2], size_t errors[2], const search *self, const fold_rows *fold,
                               const uc_noise *noise)
 {
@@ -77,8 +77,8 @@ static uc_status binary_noise(uc_noise *out, const uc_rates *rates, uint32_t pos
     return uc_noise_binary(out, rates->negative, rates->positive);
 }
 
-/* Rates that the labels do not allow for, or at which a machine cannot be learned, leave the criterion
- * NaN. */
+/* The criterion stays NaN for rates that the labels rule out, and for rates with which nothing can be
+ * learned. */
 static uc_status try_rates(uc_rates *rates, search *self)
 {
     size_t labelled[2] = {0}, errors[2] = {0};
@@ -135,7 +135,7 @@ static uc_status try_point(search *self, double positive, double negative)
     return try_rates(rates, self);
 }
 
-/* The first of the smallest criteria; count when there is none. */
+/* The first of the smallest criteria; `count` if there is none. */
 static size_t best_of(const search *self)
 {
     size_t best = self->count;
@@ -146,7 +146,7 @@ static size_t best_of(const search *self)
     return best;
 }
 
-/* The points of a grid around `centre`, `reach` of them to each side, that the rates may be at. */
+/* Tries the points of a grid around `centre`, up to `reach` steps to each side, that are allowed as rates. */
 static uc_status try_around(search *self, const uc_rates *centre, double spacing, int reach)
 {
     int low[2] = {-reach, -reach}, high[2] = {reach, reach}; /* of the positive and the negative rate */
@@ -185,7 +185,7 @@ static uc_status try_all(search *self)
 
 /* ---- rows ---- */
 
-/* Prepares the fold's rows and keeps them for every pair of rates. */
+/* Prepares the fold's rows, which are then used for every pair of rates. */
 static uc_status prepare_fold(uc_fold *fold, void *user)
 {
     search *self = user;
@@ -213,9 +213,9 @@ static uc_status prepare_folds(search *self, const uc_dataset *data, uint64_t se
     return status;
 }
 
-/* ---- all ---- */
+/* ---- the whole search ---- */
 
-/* All rates that are as good as the best, give or take its standard error. */
+/* The intervals of all rates whose criterion is within one standard error of the best. */
 static void find_intervals(uc_rates_estimate *self)
 {
     const uc_rates *best = &self->tried[self->best];
@@ -255,7 +255,7 @@ static uc_status check_data(const uc_learner *learner, const uc_dataset *data, c
     return UC_OK;
 }
 
-/* Tries the rates on a sample of the data; `chosen` may have settings that are `auto`. */
+/* Tries the rates on a sample of the data; settings in `chosen` may still be `auto`. */
 static uc_status search_rates(search *self, const uc_learner *learner, uc_train_settings *chosen,
                               const uc_dataset *rows, const uc_context *context)
 {
@@ -315,8 +315,8 @@ uc_status uc_noise_rates_from_data(uc_noise *out, uc_rates_estimate *estimate,
                                    const uc_context *context)
 {
     const uc_learner *learner = uc_learner_find("sloppy-svm");
-    uc_context quiet = uc_context_alone(context); /* every process has the sample and finds the same */
-    quiet.warn = NULL;                            /* the same sentence from every fold */
+    uc_context quiet = uc_context_alone(context); /* every process has the sample and gets the same result */
+    quiet.warn = NULL;                            /* otherwise every fold would give the same warning */
     search self = {.context = &quiet, .positive = positive, .free_rates = free_rates};
     uc_train_settings chosen = uc_train_defaults();
     uc_dataset rows = {0};

@@ -2,27 +2,27 @@
  * From evidence to a noise matrix with its intervals.
  *
  *   C[p][q]   P(observed class p | true class q); columns sum to 1
- *   J[p][q]   examples observed as p and taken for true class q; n_p examples are observed as p
+ *   J[p][q]   examples observed as p and assigned to true class q; n_p examples are observed as p
  *   P_k(x)    the probability of *observing* class k, from a logistic regression that did not see x
  *
  * Labels   both labels are known: J counts them, C = J with columns divided by their sums.
  *
  * Counting (confident learning: Northcutt, Jiang, Chuang, JAIR 70:1373-1411, 2021)
  *          t_k = mean of P_k over the examples observed as k
- *          An example counts for the likeliest of the classes with P_k >= t_k, if there is one.
+ *          An example counts for the most probable of the classes with P_k >= t_k, if there is one.
  *          C = J with row p scaled to the sum n_p, then columns divided by their sums.
- *          A row of J without any example is n_p on the diagonal: nothing speaks against its labels.
+ *          A row of J without any example becomes n_p on the diagonal: nothing contradicts its labels.
  *
- * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is surely of
+ * Anchor   (Liu, Tao, TPAMI 38:447-461, 2016; Patrini et al., CVPR 2017) where an example is certainly of
  *          class q, P_p(x) = C[p][q]. Column q is the mean of P over the m_q examples with the largest P_q,
  *          where m_q is a share of n_q, at least 1.
  *
- * A class for which nothing was counted has the column of the identity.
+ * A class for which nothing was counted gets the column of the identity.
  *
- * Intervals are the percentiles 2.5 and 97.5 of the estimate over resampled examples. The probabilities are
- * not learned again for every resample, so what the intervals of the two latter leave out is the error of the
- * regression. Resampling cannot show what never happened: an entry whose count is 0, or the whole column,
- * takes Wilson's bound on that side as well.
+ * Intervals are the 2.5 and 97.5 percentiles of the estimate over resampled examples. The probabilities are
+ * not learned again for each resample, so the intervals of counting and anchor do not include the error of
+ * the regression. Resampling cannot show what never happened: an entry whose count is 0 or its whole column
+ * also takes Wilson's bound on that side.
  */
 #include <assert.h>
 #include <math.h>
@@ -35,7 +35,7 @@
 #include "parallel/parallel.h"
 #include "unconfuse/metrics.h"
 
-#define SEQUENCE_BOOTSTRAP UINT64_C(0x626f6f7400000000) /* "boot", then the resample */
+#define SEQUENCE_BOOTSTRAP UINT64_C(0x626f6f7400000000) /* "boot", plus the number of the resample */
 #define FEW_EXAMPLES 30
 #define REPLICATES_PER_REPORT ((size_t)16)
 
@@ -72,7 +72,7 @@ static void count_labels(double *labelled, const uc_evidence *self, const double
         labelled[self->observed[i]] += weight[i];
 }
 
-/* The likeliest class at or above its threshold, the lowest of equals; K: none. */
+/* The most probable class at or above its threshold, the lowest one if tied; K if there is none. */
 static size_t confident_class(const double *P, const double *threshold, size_t K)
 {
     size_t best = K;
@@ -139,7 +139,7 @@ typedef struct ranked {
     uint32_t row;
 } ranked;
 
-/* By descending value, then by row: one order, whatever qsort does. */
+/* By descending value, then by row: the order does not depend on qsort. */
 static int descending(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
@@ -205,7 +205,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the neighbours in proportion; `values` ascend, count >= 1. */
+/* Interpolates linearly between neighbours; `values` ascend, count >= 1. */
 static double percentile(const double *values, size_t count, double share)
 {
     const double at = share * (double)(count - 1);
@@ -222,7 +222,7 @@ static size_t column_count(const uc_noise_estimate *self, size_t q)
     return sum;
 }
 
-/* Resamples without any example of the column's class say nothing about it. */
+/* Resamples without any example of the column's class are left out. */
 static void set_interval(uc_noise_estimate *out, size_t cell, const double *sample, size_t replicates,
                          double *sorted)
 {
@@ -285,7 +285,7 @@ cleanup:
     return status;
 }
 
-/* ---- all of an estimate ---- */
+/* ---- the complete estimate ---- */
 
 void uc_noise_estimate_free(uc_noise_estimate *self)
 {
@@ -298,7 +298,8 @@ void uc_noise_estimate_free(uc_noise_estimate *self)
 
 #define NAMED_CLASSES 5
 
-/* One warning for all classes with at least `least` and fewer than `below` examples: names some of them. */
+/* One warning for all classes with at least `least` and fewer than `below` examples; it names some of
+ * them. */
 static void warn_of(const uc_noise_estimate *self, size_t least, size_t below, const char *sentence,
                     const uc_context *context)
 {
@@ -320,7 +321,7 @@ static void warn_of(const uc_noise_estimate *self, size_t least, size_t below, c
         uc_warn(context, "%s %s", sentence, list);
 }
 
-/* Examples, whatever they weigh. */
+/* Counts examples, regardless of their weights. */
 static void count_examples(uc_noise_estimate *out, const double *J)
 {
     for (size_t i = 0; i < out->noise.classes * out->noise.classes; i++)

@@ -1,5 +1,5 @@
-/* What `unconfuse audit` finds in data with one label per row: the learner `audit` (learn/audit) finds true
- * classes; this makes suspects, shares with intervals, and a model with all that models have. */
+/* The audit of data with one label per row. The learner `audit` (learn/audit) finds true classes; this file
+ * derives suspects, shares with intervals, and a complete model. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ void uc_label_audit_free(uc_label_audit *self)
 
 /* ---- labels ---- */
 
-/* Labels of rows that have one; `rows` and `labels` have room for all. */
+/* Lists the rows that have a label; `rows` and `labels` have room for all rows. */
 static uc_label_rows list_labels(size_t *rows, uint32_t *labels, const uc_dataset *data, const double *R)
 {
     uc_label_rows out = {labels, rows, 0, data->classes.count, R};
@@ -40,8 +40,8 @@ static uc_label_rows list_labels(size_t *rows, uint32_t *labels, const uc_datase
     return out;
 }
 
-/* How many are flagged is decided by R, which estimates the number of wrong labels; which of them, and how
- * probable it is, by the posterior. */
+/* The number of flagged labels comes from R, which estimates how many labels are wrong. The posterior
+ * determines which ones are flagged, and their probabilities. */
 static uc_status suspect_labels(uc_label_audit *out, const uc_label_rows *rows)
 {
     out->suspects = uc_alloc(rows->count, sizeof *out->suspects);
@@ -79,7 +79,7 @@ static uc_status judge_labels(uc_label_audit *out, const uc_dataset *data, const
     return status;
 }
 
-/* Unlabelled rows alone tell nothing, whatever they weigh. */
+/* Unlabelled rows alone carry no information, whatever their weights. */
 static uc_status check_weights(const uc_dataset *data)
 {
     double total = 0.0;
@@ -89,9 +89,9 @@ static uc_status check_weights(const uc_dataset *data)
     return uc_weights_check_total(total, "the weights of labels");
 }
 
-/* ---- all ---- */
+/* ---- the whole audit ---- */
 
-/* It may be singular, which is for those to see who invert it. */
+/* The matrix may be singular; code that inverts it must check. */
 static uc_status copy_noise(uc_label_audit *out, const uc_dataset *data)
 {
     const size_t K = data->classes.count;

@@ -1,6 +1,7 @@
 /*
- * How sure the share of wrong labels is: rows are drawn again, as many as there are, each with a true class
- * drawn from what is believed of it. So the interval has both in it: other rows, and other classes of them.
+ * Intervals for the share of wrong labels. Rows are drawn again, as many as there are, each with a true class
+ * drawn from its probabilities R. The intervals therefore reflect both sources of uncertainty: which rows
+ * were sampled, and what their true classes are.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "unconfuse/random.h"
 
 #define SEQUENCE UINT64_C(0x6175646974) /* "audit" */
-#define LEAST_EXPECTED 0.5              /* labels of a pair that is listed */
+#define LEAST_EXPECTED 0.5              /* labels; a pair with fewer is not listed */
 #define LOW 0.025
 #define HIGH 0.975
 
@@ -55,15 +56,16 @@ static uc_status list_pairs(uc_label_audit *out, const uc_label_rows *rows)
 
 typedef struct resampling {
     const uc_label_rows *rows;
-    const double *right;   /* R of each label: most draws need nothing else */
-    const uint32_t *place; /* K x K: where a pair is listed; UC_NONE: nowhere */
-    size_t width;          /* pairs, and all wrong labels before them */
+    const double *right;   /* R of each label; most draws need nothing else */
+    const uint32_t *place; /* K x K: position of a pair in the list; UC_NONE: not listed */
+    size_t width;          /* the listed pairs, after the share of all wrong labels */
     double *shares;        /* resamples x width */
-    double *noise; /* resamples x K x K: shares of each true class, NaN of one without rows; or NULL */
+    double *noise;         /* resamples x K x K: shares per true class, NaN for one without rows; or NULL */
     uint64_t seed;
 } resampling;
 
-/* A true class of the row, other than its label, for u below the sum of their R; UC_NONE: there is none. */
+/* Draws a true class of the row other than its label, for u below the sum of their R; UC_NONE if there is
+ * none. */
 static uint32_t draw_other(const double *R, size_t K, uint32_t label, double u)
 {
     uint32_t last = UC_NONE;
@@ -112,8 +114,8 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The middle of values[0], values[stride], ... that are numbers; [0, 1] if none is. `column` has room for
- * all. */
+/* The middle part of values[0], values[stride], ..., ignoring NaN; [0, 1] if all are NaN. `column` has room
+ * for all of them. */
 static void find_middle(double *low, double *high, const double *values, size_t resamples, size_t stride,
                         double *column)
 {
@@ -130,7 +132,7 @@ static void find_middle(double *low, double *high, const double *values, size_t 
     *high = column[(size_t)ceil(HIGH * (double)(count - 1))];
 }
 
-/* Column `which` of the resamples, as an interval. */
+/* Sets the interval from column `which` of the resamples. */
 static void take_interval(uc_label_share *out, const resampling *self, size_t resamples, size_t which,
                           double *column)
 {
@@ -140,7 +142,7 @@ static void take_interval(uc_label_share *out, const resampling *self, size_t re
     out->high = fmax(out->estimate, high);
 }
 
-/* Intervals of the noise matrix, which belong to *out from the beginning. */
+/* Allocates the intervals of the noise matrix, which belong to *out from the start. */
 static uc_status begin_noise(uc_label_audit *out, resampling *self, size_t resamples,
                              const uc_context *context)
 {

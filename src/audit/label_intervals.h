@@ -5,7 +5,7 @@
 #include "parallel/parallel.h"
 #include "unconfuse/audit.h"
 
-/* Labels and the rows that they belong to; R is what is believed of all rows, K probabilities each. */
+/* Labels and their rows; R has K probabilities for each row of the data. */
 typedef struct uc_label_rows {
     const uint32_t *labels;
     const size_t *row;
@@ -13,8 +13,8 @@ typedef struct uc_label_rows {
     const double *R;
 } uc_label_rows;
 
-/* Sets wrong, pairs, pair_count, noise_low and noise_high of *out, with intervals from so many resamples; 0:
- * without. */
+/* Sets wrong, pairs, pair_count, noise_low and noise_high of *out, with intervals from `resamples` resamples;
+ * 0: no intervals. */
 uc_status uc_label_intervals(uc_label_audit *out, const uc_label_rows *rows, size_t resamples, uint64_t seed,
                              const uc_context *context);
 

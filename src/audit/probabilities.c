@@ -2,20 +2,20 @@
  * Which labels are wrong, by the probabilities of any model that has not seen them (out of fold).
  *
  *   p_iz      probability of class z for row i        y_i   its label        K   classes
- *   T         temperature: how much the model's confidence is worth
+ *   T         temperature: divides the model's log-probabilities
  *   C[z][l]   P(label l | true class z)
  *   Q_iz      P(true class z | p_i, y_i)
  *
- * For each temperature Q begins at .9 [z = y_i] + .1/K, and 20 times
+ * For each temperature, Q starts as .9 [z = y_i] + .1/K; then 20 times
  *
  *   C = rows of (N + I + 1/K), normalised, N[z][l] = sum of Q_iz over the rows labelled l
  *   Q_iz ~ softmax(log p_i / T)_z C[z][y_i]
  *
- * The temperature with the largest mean of log sum_z softmax(log p_i / T)_z C[z][y_i] is taken. These are the
- * equations of the mode `labels` of the learner audit (learn/audit/believe.c). Rows are sorted by their
- * labels: those of label l need column l of C alone, and alone add to it, so that one matrix is enough and
- * threads share nothing. Of that column only cells that rows of the label can add to are stored
- * (probability_cells.c).
+ * The temperature with the largest mean of log sum_z softmax(log p_i / T)_z C[z][y_i] is chosen. These are
+ * the equations of the mode `labels` of the learner audit (learn/audit/believe.c). Rows are sorted by their
+ * labels: the rows of label l need only column l of C and are the only ones that add to it. So one matrix is
+ * enough, and threads share nothing. Of that column, only the cells that rows of the label can add to are
+ * stored (probability_cells.c).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,13 +35,13 @@ typedef struct work {
     size_t K;
     uc_label_groups groups;
     uc_probability_cells cells; /* N */
-    uint32_t *place;            /* rows x kept: cells of the entries, within those of the row's label */
+    uint32_t *place;            /* rows x kept: the cell of each entry, among the cells of the row's label */
     float *weights;             /* rows x kept: softmax(log p / T) */
-    double *background;         /* K: what each cell of a label has in addition, stored or not */
-    double *fits;               /* K + 1: of the rows of each label */
-    double *wrong;              /* rows; what the caller gets */
+    double *background;         /* K: added to every cell of a label, stored or not */
+    double *fits;               /* K + 1: log-likelihood of the rows of each label */
+    double *wrong;              /* rows; the caller's result */
     uint32_t *best;
-    size_t t;  /* the temperature at work */
+    size_t t;  /* the current temperature */
     bool keep; /* fill in `wrong` and `best` */
 } work;
 
@@ -59,7 +59,7 @@ static uc_status weigh_rows(size_t block, void *user)
     return UC_OK;
 }
 
-/* The cell of a class that is among them. */
+/* The position of class z in `truth`, which contains it. */
 static size_t cell_of(const uint32_t *truth, uint32_t z)
 {
     size_t c = 0;
@@ -68,7 +68,7 @@ static size_t cell_of(const uint32_t *truth, uint32_t z)
     return c;
 }
 
-/* N of the start, of which only labels are known: the background is .1/K of each unchecked label. */
+/* The initial N, which uses the labels only; the background is .1/K for each unchecked label. */
 static void start_counts(work *self)
 {
     const uc_probability_cells *cells = &self->cells;
@@ -93,8 +93,8 @@ static void start_counts(work *self)
     uc_probability_cells_add_up(&self->cells, background);
 }
 
-/* What is believed of row i is added to sums, of the cells of its label; C is in shares. Returns the
- * likelihood of its label. */
+/* Adds the probabilities of row i to `sums`, by cells of its label; `shares` has C. Returns the likelihood of
+ * the label. */
 static double believe(work *self, size_t i, const uint32_t *truth, const double *shares, double *sums)
 {
     const size_t kept = self->rows->kept;
@@ -113,7 +113,7 @@ static double believe(work *self, size_t i, const uint32_t *truth, const double 
             best = c;
         }
     }
-    if (sum <= 0.0) { /* a checked class that the model thinks impossible */
+    if (sum <= 0.0) { /* a checked class that the model considers impossible */
         sum = 1e-300;
         right = gold == label ? sum : 0.0;
     }
@@ -130,7 +130,7 @@ static double believe(work *self, size_t i, const uint32_t *truth, const double 
     return sum;
 }
 
-/* Rows of label l; K: those without one. */
+/* Processes the rows of label l; l = K: those without a label. */
 static uc_status believe_label(size_t l, void *user)
 {
     work *self = user;
@@ -155,7 +155,7 @@ static uc_status believe_label(size_t l, void *user)
     return UC_OK;
 }
 
-/* *fit: the mean log-likelihood of the labels. */
+/* *fit becomes the mean log-likelihood of the labels. */
 static uc_status settle(work *self, size_t t, bool keep, double *fit)
 {
     const size_t K = self->K, row_blocks = uc_block_count(self->rows->rows, ROWS_PER_BLOCK);
@@ -175,7 +175,7 @@ static uc_status settle(work *self, size_t t, bool keep, double *fit)
     return status;
 }
 
-/* ---- all ---- */
+/* ---- the whole audit ---- */
 
 static void sort_rows(uc_label_groups *self, const uint32_t *labels, size_t n, size_t K)
 {
@@ -218,7 +218,7 @@ static void work_free(work *self)
     uc_free(self->fits);
 }
 
-/* Puts a pair into the list of the most frequent ones, if it is one of them. */
+/* Inserts a pair into the list of the most frequent ones, if it is one of them. */
 static void list_pair(uc_probability_audit *out, uc_crowd_mistake pair)
 {
     size_t at = out->pair_count;
@@ -231,7 +231,8 @@ static void list_pair(uc_probability_audit *out, uc_crowd_mistake pair)
     out->pairs[at] = pair;
 }
 
-/* What is wrong by which mistakes, with intervals: by resampling for the share, Wilson's for its parts. */
+/* The share of wrong labels and its parts by mistake, with intervals: by resampling for the share, Wilson's
+ * for the parts. */
 static uc_status find_shares(uc_probability_audit *out, const work *self, uint64_t seed)
 {
     const double labels = (double)out->labels;

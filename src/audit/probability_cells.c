@@ -1,7 +1,7 @@
 /*
- * Counts of labels by true class, N[z][l], where they are not 0: a row labelled l can only add to classes
- * that were kept of it. With many classes most cells of the K x K matrix meet no row, and are not stored:
- * memory grows with rows x classes kept, not with K^2.
+ * Counts of labels by true class, N[z][l], where they are not 0: a row labelled l can only add to the classes
+ * that were kept for it. With many classes, most cells of the K x K matrix belong to no row and are not
+ * stored. Memory grows with rows x classes kept, not with K^2.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct listing {
     const uc_label_groups *groups;
     const uc_probability_rows *rows;
     const uint32_t *gold;
-    uint32_t *place; /* rows x kept; NULL: cells are counted only */
+    uint32_t *place; /* rows x kept; NULL: only count the cells */
 } listing;
 
 static void mark(uint64_t *marks, uint32_t z)
@@ -31,7 +31,7 @@ static void mark(uint64_t *marks, uint32_t z)
     marks[z / BITS] |= UINT64_C(1) << (z % BITS);
 }
 
-/* What rows of group l may be, as a set of classes. */
+/* The possible true classes of the rows of group l, as a set. */
 static void mark_classes(uint64_t *marks, const listing *self, size_t l)
 {
     const size_t kept = self->rows->kept;
@@ -44,7 +44,7 @@ static void mark_classes(uint64_t *marks, const listing *self, size_t l)
     }
 }
 
-/* Counts the cells of group l, or lists them and where the entries of its rows are among them. */
+/* Counts the cells of group l or, if `place` is set, lists them and the cell of each entry of its rows. */
 static uc_status list_group(size_t l, void *user)
 {
     const listing *self = user;

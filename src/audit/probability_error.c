@@ -1,16 +1,16 @@
-/* The error on true classes of a model of which only the probabilities are known: its most probable classes,
- * by noise hypotheses (learn/calibration/clean_error.c) on log p. Classes of a row whose probability was not
- * kept count as much as the least of those that were. */
+/* The error on true classes of a model of which only the probabilities are known. Its prediction is the most
+ * probable class; the error is estimated by noise hypotheses (learn/calibration/clean_error.c) on log p.
+ * Classes of a row whose probabilities were not kept get the smallest one that was. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "audit/probability_rows.h"
 #include "unconfuse/random.h"
 
-#define MOST_CLASSES ((size_t)200)      /* with more nothing can be estimated */
-#define SEQUENCE UINT64_C(0x70726f6261) /* "proba": which rows count */
+#define MOST_CLASSES ((size_t)200)      /* with more, nothing can be estimated */
+#define SEQUENCE UINT64_C(0x70726f6261) /* "proba": for sampling the rows */
 
-/* The most probable class; of equals the first. */
+/* The most probable class, the first one if tied. */
 static uint32_t predict(const uc_probability_rows *rows, size_t i)
 {
     const uint32_t *class = rows->class + i * rows->kept;
@@ -35,7 +35,7 @@ static void copy_scores(double *scores, const uc_probability_rows *rows, size_t 
         scores[class[e]] = (double)log_p[e];
 }
 
-/* Nothing is known but the share of labels that are not the prediction. */
+/* Only the share of labels that differ from the prediction is known. */
 static void say_nothing(uc_clean_error *out, const uc_probability_rows *rows, const uint32_t *labels)
 {
     size_t labelled = 0, other = 0;
@@ -49,7 +49,7 @@ static void say_nothing(uc_clean_error *out, const uc_probability_rows *rows, co
         .estimate = noisy, .high = 1.0, .noisy = noisy, .rows = labelled, .strata = {0.1, 0.5}};
 }
 
-/* The rows that are looked at, in `items`; returns how many. `order` has room for all rows. */
+/* Samples the rows to use into `items`; returns how many. `order` has room for all rows. */
 static size_t choose_rows(size_t *items, size_t *order, size_t *labelled, const uint32_t *labels, size_t rows)
 {
     size_t count = 0;

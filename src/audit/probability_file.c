@@ -8,12 +8,12 @@
 #include "data/npy.h"
 #include "data/reader.h"
 
-#define SUM_TOLERANCE 0.01        /* sums that are this near 1 are made 1 */
-#define ENTRIES ((size_t)1 << 24) /* probabilities that are kept, as long as that is 64 per row or more */
+#define SUM_TOLERANCE 0.01        /* sums this close to 1 are normalised */
+#define ENTRIES ((size_t)1 << 24) /* probabilities to keep, but at least 64 per row */
 
 /* ---- rows ---- */
 
-/* Row i to probabilities that sum to 1, in `p`: column k is of class place[k]; NULL: of class k. */
+/* Normalises row i into `p`; column k belongs to class place[k], or to class k if place is NULL. */
 static uc_status take_row(float *p, const float *values, const uint32_t *place, size_t K, size_t i,
                           const char *source)
 {
@@ -35,9 +35,9 @@ typedef struct filling {
     uc_probability_rows *out;
     const uc_matrix *X;    /* a block of the file, or NULL */
     const double *values;  /* all rows, or NULL */
-    size_t first, skipped; /* the number of the block's first row, and rows of the block that are a header */
+    size_t first, skipped; /* the number of the block's first row; how many rows of the block are a header */
     const uint32_t *labels;
-    const uint32_t *place; /* the class of each column; NULL: the classes are in the order of the columns */
+    const uint32_t *place; /* the class of each column; NULL: columns are in the order of the classes */
     const char *source;
 } filling;
 
@@ -66,9 +66,8 @@ static uc_status fill_rows(size_t job, void *user)
 
 /* ---- classes ---- */
 
-/* The names in the first line of a CSV file; none, when it is not a header. A line of numbers is one when
- * they are
- * just the names of classes. */
+/* The names in the first line of a CSV file; empty if it is not a header. A line of numbers is a header if it
+ * contains the names of all classes. */
 static uc_status read_header(uc_names *out, bool *numeric, const char *path, const uc_names *known,
                              const uc_context *context)
 {
@@ -121,7 +120,7 @@ static uc_status read_header(uc_names *out, bool *numeric, const char *path, con
     return status;
 }
 
-/* Labels that are numbers of columns: 0, 1, ..., K - 1. */
+/* Whether the labels are column numbers: 0, 1, ..., K - 1. */
 static bool are_columns(const uc_names *names, size_t K)
 {
     for (size_t c = 0; c < names->count; c++) {
@@ -183,10 +182,10 @@ uc_status uc_probability_classes(uc_names *classes, uint32_t *labels, uint32_t *
 typedef struct reading {
     uc_probability_rows rows;
     uc_names classes;
-    uint32_t *place; /* in `classes`, of each column with a name; NULL: columns have none */
+    uint32_t *place; /* the position in `classes` of each named column; NULL: columns have no names */
     uint32_t *labels, *gold;
     size_t count; /* of labels */
-    bool numeric; /* the header, which the reader takes for a row */
+    bool numeric; /* the header is numeric, and the reader takes it for a row */
 } reading;
 
 static uc_status read_blocks(reading *self, uc_reader *reader, const uc_names *names, const char *path,
@@ -239,7 +238,7 @@ static void reading_free(reading *self)
     uc_free(self->gold);
 }
 
-/* Named classes come in the order of all results, whatever that of the columns. */
+/* Sorts named classes in the order used by all results, whatever the order of the columns. */
 static uc_status sort_classes(reading *self)
 {
     if (self->classes.count == 0)
@@ -248,7 +247,7 @@ static uc_status sort_classes(reading *self)
     return self->place ? uc_names_sort(&self->classes, self->place) : UC_ERR_NOMEM;
 }
 
-/* Finds, and hands over names and labels. */
+/* Runs the audit and hands over names and labels. */
 static uc_status finish(uc_probability_audit *out, reading *self, const uc_context *context)
 {
     uc_probability_audit found = {0};
@@ -264,7 +263,8 @@ static uc_status finish(uc_probability_audit *out, reading *self, const uc_conte
     return UC_OK;
 }
 
-/* With names of classes the file is plain CSV, whatever they are: a table would have its `id` left out. */
+/* With class names, the file is read as plain CSV, whatever the names are: a table reader would drop a column
+ * `id`. */
 static uc_status open_file(uc_reader **out, const reading *self, const char *path, const uc_names *known,
                            const uc_context *context)
 {

@@ -1,10 +1,10 @@
-/* Probabilities of a model, kept where they matter. */
+/* The probabilities of a model, of which only those that matter are kept. */
 #include "audit/probability_rows.h"
 
 #include <math.h>
 
 #define LEAST_KEPT ((size_t)64)
-#define LEAST_P 1e-12f /* what a network calls 0 is not impossible */
+#define LEAST_P 1e-12f /* what a network calls 0 is still possible */
 
 const double uc_temperatures[UC_TEMPERATURES] = {0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0};
 
@@ -34,13 +34,13 @@ uc_status uc_probability_rows_create(uc_probability_rows *out, size_t rows, size
     return UC_OK;
 }
 
-/* Whether class a of the row goes before b: more probable, and of equals the first. */
+/* Whether class a of the row goes before b: it is more probable, or tied and first. */
 static bool is_before(const float *p, uint32_t a, uint32_t b)
 {
     return p[a] > p[b] || (a < b && p[a] == p[b]);
 }
 
-/* Restores the order of a heap whose top is the last in order. */
+/* Restores the order of a heap that has the last class in this order at the top. */
 static void sift_down(uint32_t *heap, size_t count, size_t at, const float *p)
 {
     for (;;) {
@@ -57,7 +57,7 @@ static void sift_down(uint32_t *heap, size_t count, size_t at, const float *p)
     }
 }
 
-/* The `count` most probable of K classes, in any order. */
+/* Chooses the `count` most probable of K classes, in any order. */
 static void choose_classes(uint32_t *chosen, size_t count, const float *p, size_t K)
 {
     for (size_t k = 0; k < count; k++)
@@ -73,7 +73,7 @@ static void choose_classes(uint32_t *chosen, size_t count, const float *p, size_
         }
 }
 
-/* sums[t] += p^(1/T). Temperatures that are twice another are its square roots. */
+/* sums[t] += p^(1/T). The power for temperature 2 T is the square root of that for T. */
 static void add_powers(double sums[UC_TEMPERATURES], double p)
 {
     const double log_p = log(p);
@@ -97,7 +97,7 @@ void uc_probability_rows_set(uc_probability_rows *self, size_t i, const float *p
     choose_classes(class, self->kept, p, self->K);
     for (size_t e = 0; e < self->kept; e++)
         found = found || class[e] == label;
-    if (!found) /* in the place of the least probable, the top of the heap */
+    if (!found) /* replaces the least probable one, the top of the heap */
         class[0] = label;
     for (size_t e = 0; e < self->kept; e++)
         self->log_p[i * self->kept + e] = logf(fmaxf(p[class[e]], LEAST_P));

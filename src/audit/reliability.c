@@ -1,14 +1,14 @@
 /*
- * Whether probabilities come true: labels are put into bins by the probability that something is said of
- * them, and in each bin the share for which it is so is compared with the mean probability.
+ * Whether probabilities come true: labels are put into bins by the probability of an event, and in each bin
+ * the share for which the event happened is compared with the mean probability.
  *
- * Without checked rows nobody knows which labels are wrong, but every label is known, and the probability of
- * each follows from the same two parts, by rows other than its own:
+ * Without checked rows nobody knows which labels are wrong. But every label is known, and the probability of
+ * each follows from the same two parts, based on rows other than its own:
  *
  *   P(label l | row i) = sum_z softmax(S_i / t)_z P[z][l]
  *
- * so the probability that the label is not the class that is predicted can be compared with how often it is
- * not.
+ * So the probability that the label differs from the predicted class can be compared with how often it
+ * does.
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void uc_reliability_add(uc_reliability bins[UC_RELIABILITY_BINS], double probabi
 void uc_reliability_end(uc_reliability bins[UC_RELIABILITY_BINS])
 {
     for (size_t b = 0; b < UC_RELIABILITY_BINS; b++) {
-        bins[b].expected /= (double)bins[b].labels; /* of none: NaN */
+        bins[b].expected /= (double)bins[b].labels; /* NaN for an empty bin */
         bins[b].observed /= (double)bins[b].labels;
     }
 }

@@ -1,4 +1,4 @@
-/* Data whose suspicious labels are repaired. */
+/* Copies of data with suspicious labels repaired. */
 #include <assert.h>
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* Intervals of shares: the 95% in the middle of 200 resamples of the rows. */
+/* Intervals of shares: the middle 95% of 200 resamples of the rows. */
 #include "audit/resample.h"
 
 #include <math.h>
@@ -7,13 +7,13 @@
 #include "unconfuse/random.h"
 
 #define REPLICATES ((size_t)200)
-#define OUTSIDE ((size_t)5) /* of the replicates, on either side */
+#define OUTSIDE ((size_t)5) /* replicates outside the interval, on each side */
 #define BOOTSTRAP_SEQUENCE 71
 
 typedef struct resampling {
     const double *numbers;
-    size_t rows, parts; /* numbers of a row */
-    double *shares;     /* parts x REPLICATES; those of the first part are not used */
+    size_t rows, parts; /* numbers per row */
+    double *shares;     /* parts x REPLICATES; those of part 0 are not used */
     uint64_t seed;
 } resampling;
 
@@ -22,7 +22,7 @@ static uc_status resample(size_t replicate, void *user)
     resampling *self = user;
     uc_rng rng = uc_rng_make(self->seed, BOOTSTRAP_SEQUENCE + ((uint64_t)replicate << 32));
     double sums[1 + UC_MOST_SHARES] = {0};
-    while (sums[0] == 0.0) /* of a few rows, all that are drawn may be without labels */
+    while (sums[0] == 0.0) /* if there are few rows, all the drawn ones may be without labels */
         for (size_t draw = 0; draw < self->rows; draw++) {
             const double *row = self->numbers + (size_t)uc_rng_below(&rng, self->rows) * self->parts;
             for (size_t p = 0; p < self->parts; p++)

@@ -7,9 +7,8 @@
 
 #define UC_MOST_SHARES ((size_t)11)
 
-/* Sets low and high of shares[0 .. count-1], count <= UC_MOST_SHARES. A row has 1 + count numbers: the
- * whole, and the
- * part of it that each share is about. */
+/* Sets low and high of shares[0 .. count-1], count <= UC_MOST_SHARES. A row has 1 + count numbers: its total,
+ * and the part of it that belongs to each share. */
 uc_status uc_resample_shares(uc_share_estimate *const *shares, size_t count, const double *numbers,
                              size_t rows, uint64_t seed, const uc_context *context);
 

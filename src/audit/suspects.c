@@ -1,11 +1,11 @@
 /*
- * Which labels to call wrong: the k most suspicious ones with the largest expected F1,
+ * Which labels to call wrong: the k most suspicious ones, where k gives the largest expected F1,
  *
  *   2 sum_{i <= k} p_i / (k + sum_i p_i)        p_i  the probability that label i is wrong, descending
  *
- * since sum_{i <= k} p_i of the k are wrong, and sum_i p_i of all. To flag none is right if no label is
- * wrong, and then as good as can be: it has the expected F1 prod_i (1 - p_i). On clean data that is the
- * largest, where the formula above would flag labels with p = 1e-5 rather than none.
+ * since sum_{i <= k} p_i of the k labels, and sum_i p_i of all labels, are expected to be wrong. To flag no
+ * label is perfect if none is wrong: its expected F1 is prod_i (1 - p_i). On clean data that is the largest,
+ * whereas the formula above would flag labels with p = 1e-5 rather than none.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Probabilities that descend, `stride` bytes apart; their sum is `total`. */
+/* The probabilities descend and are `stride` bytes apart; their sum is `total`. */
 static size_t flag(const double *wrong, size_t stride, size_t count, double total)
 {
     const char *at = (const char *)wrong;
