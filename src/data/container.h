@@ -30,10 +30,10 @@ typedef struct uc_array {
     size_t count;
 } uc_array;
 
-/* The JSON in one line, which the caller frees with uc_free; NULL when there is not enough memory. */
+/* The JSON text in one line, which the caller frees with uc_free; NULL if there is not enough memory. */
 char *uc_json_text(const json_t *json);
 
-/* Adds the "arrays" member to `header` and writes everything to an output that is open, and stays so. */
+/* Adds the "arrays" member to `header` and writes everything to an open output, which stays open. */
 uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t version, json_t *header,
                                 const uc_array *arrays, size_t count);
 
@@ -41,31 +41,31 @@ uc_status uc_container_write_to(uc_output *output, const char magic[8], uint32_t
 uc_status uc_container_write_memory(void **bytes, size_t *length, const char magic[8], uint32_t version,
                                     json_t *header, const uc_array *arrays, size_t count);
 
-/* A parsed container; the bytes stay the caller's and must outlive it. Arrays are read in place, so bytes
- * that begin at an odd address are copied first, and only the container has them. */
+/* A parsed container. The bytes still belong to the caller and must outlive it. Arrays are read in place; if
+ * the bytes begin at an odd address, they are copied first and the container owns the copy. */
 typedef struct uc_container {
     const unsigned char *bytes;
-    void *copy; /* NULL: `bytes` are the caller's */
+    void *copy; /* NULL if `bytes` are the caller's */
     size_t length;
     uint32_t version;
     json_t *header;
     const char *source; /* for messages */
 } uc_container;
 
-/* Checks magic, version (1 .. newest), lengths and, when `verify`, the checksum, all before it allocates.
- * Fails with a sentence that begins with `source`. End with uc_container_close. */
+/* Checks the magic, the version (1 .. newest), the lengths and, if `verify`, the checksum, all before it
+ * allocates anything. The message of a failure begins with `source`. Freed with uc_container_close. */
 uc_status uc_container_open(uc_container *out, const void *bytes, size_t length, const char magic[8],
                             uint32_t newest, bool verify, const char *source);
-/* *data points into the bytes (aligned to 64 relative to their start). Fails when there is no such array of
- * that type and count within the file. */
+/* *data points into the bytes (aligned to 64 relative to their start). Fails if the file has no array of that
+ * name, type and count. */
 uc_status uc_container_array(const void **data, const uc_container *self, const char *name,
                              uc_array_type type, size_t count);
-/* Array number i, whatever it is; its name belongs to the container. UC_OK with a name of NULL past the last.
- * */
+/* Array number i of any type; its name belongs to the container. Past the last array, returns UC_OK and a
+ * name of NULL. */
 uc_status uc_container_array_at(uc_array *out, const uc_container *self, size_t i);
 size_t uc_array_item_size(uc_array_type type);
 bool uc_container_has(const uc_container *self, const char *name);
-uint32_t uc_container_checksum(const uc_container *self); /* as stored */
+uint32_t uc_container_checksum(const uc_container *self); /* as stored in the file */
 void uc_container_close(uc_container *self);
 
 #endif

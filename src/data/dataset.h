@@ -1,4 +1,4 @@
-/* Making data sets, beyond what unconfuse/dataset.h has. */
+/* Creating data sets; an addition to unconfuse/dataset.h. */
 #ifndef UC_DATA_DATASET_H
 #define UC_DATA_DATASET_H
 
@@ -6,12 +6,12 @@
 
 typedef struct uc_dataset_shape {
     size_t rows, cols;
-    size_t entries; /* of sparse rows */
+    size_t entries; /* stored values, if rows are sparse */
     bool sparse, labels, bags, weights;
-    size_t soft; /* columns of the soft labels; 0: none */
+    size_t soft; /* columns of the soft labels; 0 if there are none */
 } uc_dataset_shape;
 
-/* Arrays of that shape, all zero; no names. */
+/* Arrays of that shape, filled with zeros, without names. */
 uc_status uc_dataset_create(uc_dataset *out, const uc_dataset_shape *shape);
 
 #endif

@@ -1,9 +1,9 @@
 /* Delimited text: CSV, TSV, and lists of one entry per line. This is the only tokenizer of such text; data
  * files, noise matrices and files of labels are all read through it.
  *
- * The text lies in one buffer whose last line ends with a newline; UC_NUMBER_SLACK bytes after it are
- * readable, so that no loop has to ask where the buffer ends. A field is a span of the buffer. Cutting a
- * quoted field takes off its quotes in place, so each field is cut once. */
+ * The text is in one buffer whose last line ends with a newline. UC_NUMBER_SLACK bytes after it are readable,
+ * so that no loop has to check for the end of the buffer. A field is a span of the buffer. Cutting a quoted
+ * field removes its quotes in place, so each field can be cut only once. */
 #ifndef UC_DATA_DELIMITED_H
 #define UC_DATA_DELIMITED_H
 
@@ -21,7 +21,7 @@ static inline bool uc_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Blanks around a field, which are not part of it. */
+/* Whether c is a blank that may surround a field and is not part of it. */
 static inline bool uc_is_padding(char c, char delimiter)
 {
     return uc_is_blank(c) && c != delimiter;
@@ -34,12 +34,12 @@ static inline char *uc_skip_padding(char *p, char delimiter)
     return p;
 }
 
-/* The bytes of a byte order mark at the beginning of a text: 3 or 0. */
+/* The length of the byte order mark at the beginning of a text: 3 or 0. */
 size_t uc_byte_order_mark(const char *text, size_t length);
-/* The first control character of the line, from `text` on, that is not a tab or carriage return; NULL: none.
- * */
+/* The first control character from `text` to the end of its line, other than tab and carriage return; NULL:
+ * none. */
 const char *uc_find_control(const char *text);
-/* The first of tab, semicolon, comma and bar that the line has outside quotes; a comma when it has none. */
+/* The first tab, semicolon, comma or bar outside quotes; a comma if the line has none of them. */
 char uc_find_delimiter(const char *line, size_t length);
 
 /* ---- fields ---- */
@@ -51,31 +51,33 @@ typedef struct uc_field {
 } uc_field;
 
 /* Cuts the field at *at, without the blanks around it, and moves *at to the delimiter or newline that ends
- * it. A field that begins with a quote follows RFC 4180, but ends on its line. Returns NULL, or what is
- * wrong. */
+ * it. A field that begins with a quote follows RFC 4180, but must end on its line. Returns NULL, or a
+ * description of the problem. */
 const char *uc_field_cut(uc_field *out, char **at, char delimiter);
-/* The same of a record, whose quoted fields may have line breaks; a text ends with a zero byte. */
+/* The same for a field of a record, where line breaks in quotes are allowed; the text must end with a zero
+ * byte. */
 const char *uc_field_cut_record(uc_field *out, char **at, char delimiter);
 
-/* What to do about a record of `count` fields where the first line has `columns`, if that is plain from its
- * last field; else nothing. */
+/* A hint for a record of `count` fields where the first line has `columns`, if the last field shows what is
+ * wrong; otherwise "". */
 const char *uc_ragged_hint(size_t count, size_t columns, const uc_field *last);
 
-/* ---- records: lines, but for line breaks in quotes ---- */
+/* ---- records: lines, except that quoted fields may contain line breaks ---- */
 
-/* `begin` begins a record. The newline that ends a record at or after `from`, before `end`; NULL: none. */
+/* The newline at or after `from`, before `end`, that ends a record; NULL: none. A record starts at
+ * `begin`. */
 const char *uc_record_end(const char *begin, const char *from, const char *end, char delimiter);
 /* The last newline before `end` that ends a record; NULL: none. */
 const char *uc_last_record_end(const char *begin, const char *end, char delimiter);
 bool uc_field_equals(const uc_field *self, const char *text);
-/* The whole field as a double, which may be infinite or NaN; false: it is not a number. */
+/* The whole field as a double, which may be infinite or NaN; false if it is not a number. */
 bool uc_field_real(double *out, const uc_field *self);
 
-/* The field at p, if it is a finite number, with blanks around it or none. Returns the delimiter or newline
- * that ends it; NULL: it is something else, for uc_field_cut to look at. */
+/* Reads the field at p if it is a finite number, with or without blanks around it. Returns the delimiter or
+ * newline that ends it, or NULL if it is something else, which is left to uc_field_cut. */
 char *uc_field_float_any(float *out, char *p, char delimiter);
 
-/* The same: the fast path of numeric columns. */
+/* The same, with a fast path for numeric columns. */
 UC_INLINE char *uc_field_float(float *out, char *p, char delimiter)
 {
     const char *end = uc_number_read_usual(out, p);
@@ -86,20 +88,20 @@ UC_INLINE char *uc_field_float(float *out, char *p, char delimiter)
 
 /* ---- lines ---- */
 
-/* A whole text in memory, handed out line by line. Large data files are read in chunks instead (text.h). */
+/* A whole text in memory, returned line by line. Large data files are read in chunks instead (text.h). */
 typedef struct uc_lines {
     char *text;
-    size_t length; /* with the last newline */
-    size_t read;   /* bytes of the input: without the newline that was added to a last line without one */
-    char *next;    /* where the next line begins */
-    char *line;    /* the current one, which ends with a newline */
-    size_t width;  /* of the current line, without its end (LF or CR LF) */
+    size_t length; /* including the last newline */
+    size_t read;   /* bytes of the input, without the newline that is added if the last line has none */
+    char *next;    /* start of the next line */
+    char *line;    /* the current line, which ends with a newline */
+    size_t width;  /* of the current line, without its line end (LF or CR LF) */
     size_t number; /* of the current line, from 1 */
 } uc_lines;        /* zero-initialised may be freed */
 
-/* Reads all that the input has left, without its byte order mark. */
+/* Reads the rest of the input; a byte order mark is skipped. */
 uc_status uc_lines_read(uc_lines *out, uc_input *input, const uc_context *context);
-bool uc_lines_next(uc_lines *self); /* false: there are no more */
+bool uc_lines_next(uc_lines *self); /* false if there are no more */
 void uc_lines_rewind(uc_lines *self);
 void uc_lines_free(uc_lines *self);
 

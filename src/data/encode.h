@@ -1,27 +1,29 @@
-/* Inside the encoder: what learning from a whole table and from a part of one share. */
+/* Internals of the encoder, shared by learning from a whole table and from a part of one. */
 #ifndef UC_DATA_ENCODE_H
 #define UC_DATA_ENCODE_H
 
 #include "data/table.h"
 
-/* Whether a feature before the words is a number, boolean or part of a date: one that may be missing. */
+/* Whether a feature before the words is a number, a boolean or a part of a date, that is, one that may be
+ * missing. */
 bool uc_feature_is_number(const uc_table *table, size_t feature);
-/* The value at a place of a matrix; NULL: a sparse row does not have it. */
+/* The value at a position of a matrix; NULL if a sparse row does not store it. */
 float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column);
-/* The values of all processes take the place of those of this one. */
+/* Replaces the values of this process by those of all processes. */
 uc_status uc_gather_values(float **values, size_t *count, const uc_context *context);
-/* Sets fill[j], shift[j] and factor[j] from the values that training rows have; NaN is missing. */
+/* Sets fill[j], shift[j] and factor[j] from the values in the training rows; NaN means missing. */
 uc_status uc_learn_values(uc_table *table, size_t j, const float *values, size_t count);
-/* The same for all features that are numbers, from the rows of all processes. */
+/* The same for all numeric features, from the rows of all processes. */
 uc_status uc_learn_columns(uc_table *table, const uc_matrix *X, const uc_context *context);
-/* How many rows have each word; the last entry counts the rows. */
+/* Counts the rows that have each word; the last entry is the number of rows. */
 void uc_count_words(double *counts, const uc_table *table, const uc_matrix *X);
 double uc_idf(double rows, double rows_with_word);
-/* Rows that must have a word for it to be a feature, by their counts: what one row alone has says nothing of
- * others. 2, or 1 where the table would have no feature at all. */
+/* The number of rows that must have a word for it to become a feature, given the counts. A word that occurs
+ * in a single row says nothing about other rows, so this is 2, or 1 if the table would otherwise have no
+ * feature at all. */
 double uc_least_rows_with_word(const uc_table *table, const double *counts);
 
-/* What a value of a sparse row becomes that is not missing. */
+/* The encoded value of a stored value that is not missing, in a sparse row. */
 static inline float uc_encoded_value(const uc_table *table, size_t feature, float value)
 {
     double shift = 0.0;

@@ -11,9 +11,9 @@ struct uc_mapping {
     bool mapped; /* else allocated */
 };
 
-/* All that the input has: mapped, privately, when it is an ordinary file, else read. */
+/* All of the input: mapped privately if it is an ordinary file, otherwise read. */
 uc_status uc_mapping_open(uc_mapping **out, uc_input *input, const uc_context *context);
 void uc_mapping_free(uc_mapping *self);          /* NULL is fine */
-bool uc_mapping_is_file(const uc_mapping *self); /* NULL: no */
+bool uc_mapping_is_file(const uc_mapping *self); /* false if NULL */
 
 #endif

@@ -1,5 +1,5 @@
-/* Classes of characters found sixteen at a time, and one by one where the CPU has no SSE2. The plain
- * versions say what the others do, and are always there to be compared with.
+/* Searches for classes of characters, sixteen characters at a time, or one by one if the CPU has no SSE2. The
+ * plain versions define what the fast ones must compute, and always exist so that tests can compare the two.
  *
  * A text ends with a newline, and UC_NUMBER_SLACK bytes after it are readable. */
 #ifndef UC_DATA_SCAN_H
@@ -14,7 +14,7 @@
 
 /* ---- one by one ---- */
 
-/* Whether a character is part of a word: a letter or digit of ASCII, or a byte beyond it. */
+/* Whether a character is part of a word: an ASCII letter or digit, or a byte beyond ASCII. */
 static inline bool uc_is_of_word(char c)
 {
     const unsigned char u = (unsigned char)c;
@@ -38,7 +38,7 @@ static inline bool uc_scan_has_control_plain(const char *p, const char *end)
     return false;
 }
 
-/* How many words there are; *before: the text goes on with a word, and then whether it ended with one. */
+/* Counts the words; *before: whether the text continues a word, and on return whether it ended with one. */
 static inline size_t uc_scan_words_plain(const char *p, const char *end, bool *before)
 {
     size_t words = 0;
@@ -58,7 +58,7 @@ static inline __m128i uc_scan_load(const char *p)
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* 0xff where a byte, less `first`, is at most `width`. */
+/* 0xff for each byte that, minus `first`, is at most `width`. */
 static inline __m128i uc_scan_between(__m128i text, char first, char width)
 {
     const __m128i shifted = _mm_sub_epi8(text, _mm_set1_epi8(first));
@@ -66,7 +66,7 @@ static inline __m128i uc_scan_between(__m128i text, char first, char width)
 }
 #endif
 
-/* Bit i tells that p[i] is the delimiter or a newline, for the next 16 characters. */
+/* Bit i is set if p[i] is the delimiter or a newline, for the next 16 characters. */
 static inline uint32_t uc_scan_ends_16(const char *p, char delimiter)
 {
 #ifdef __SSE2__
@@ -100,8 +100,9 @@ static inline bool uc_scan_has_control(const char *p, const char *end)
     __m128i found = _mm_setzero_si128();
     for (; end - p >= 16; p += 16) {
         const __m128i text = uc_scan_load(p);
-        const __m128i usual = _mm_or_si128(uc_scan_between(text, '\t', 1), /* and the newline after it */
-                                           _mm_cmpeq_epi8(text, _mm_set1_epi8('\r')));
+        const __m128i usual =
+            _mm_or_si128(uc_scan_between(text, '\t', 1), /* and newline, which follows tab */
+                         _mm_cmpeq_epi8(text, _mm_set1_epi8('\r')));
         found = _mm_or_si128(found, _mm_andnot_si128(usual, uc_scan_between(text, 0, ' ' - 1)));
     }
     if (_mm_movemask_epi8(found))
@@ -111,7 +112,7 @@ static inline bool uc_scan_has_control(const char *p, const char *end)
 }
 
 #ifdef __SSE2__
-/* Bit i tells that p[i] is of a word, for the next 16 characters. */
+/* Bit i is set if p[i] is part of a word, for the next 16 characters. */
 static inline uint32_t uc_scan_word_16(const char *p)
 {
     const __m128i text = uc_scan_load(p);
@@ -121,8 +122,8 @@ static inline uint32_t uc_scan_word_16(const char *p)
 }
 #endif
 
-/* The first character from p on that is of a word, or is not; `end`: there is none. Fifteen bytes after the
- * end are readable. */
+/* The first character from p on that is part of a word (or is not, if `of_word` is false); `end` if there is
+ * none. Fifteen bytes after the end are readable. */
 static inline const char *uc_scan_word(const char *p, const char *end, bool of_word)
 {
 #ifdef __SSE2__

@@ -1,5 +1,5 @@
-/* Short values of a table, at most 16 bytes, in two words: compared and hashed without a loop, and without a
- * branch that depends on how long they are. */
+/* Short values of a table, of at most 16 bytes, stored in two words. They are compared and hashed without a
+ * loop and without a branch that depends on their length. */
 #ifndef UC_DATA_VALUE_INDEX_H
 #define UC_DATA_VALUE_INDEX_H
 
@@ -9,12 +9,12 @@
 #define UC_SHORT_VALUE ((size_t)16)
 
 typedef struct uc_short_value {
-    uint64_t words[2]; /* the bytes, and zeros after them */
+    uint64_t words[2]; /* the bytes, padded with zeros */
 } uc_short_value;
 
 extern const uint64_t uc_short_masks[UC_SHORT_VALUE + 1][2];
 
-/* UC_NUMBER_SLACK bytes after the text are readable; it has at most UC_SHORT_VALUE bytes. */
+/* The text has at most UC_SHORT_VALUE bytes; UC_NUMBER_SLACK bytes after it are readable. */
 UC_INLINE uc_short_value uc_value_short(const char *text, size_t length)
 {
     uint64_t words[2];
@@ -31,7 +31,7 @@ UC_INLINE uint64_t uc_short_mark(uc_short_value value, size_t length)
     return mark ^ mark >> 32;
 }
 
-/* The positions of names, for many look-ups. */
+/* An index of the positions of names, for many look-ups. */
 typedef struct uc_value_slot {
     uc_short_value value;
     uint32_t length, position; /* UC_NONE: the slot is empty */
@@ -39,11 +39,11 @@ typedef struct uc_value_slot {
 
 typedef struct uc_value_index {
     const uc_names *names;
-    uc_value_slot *slots; /* of the short ones; NULL: there is no name */
+    uc_value_slot *slots; /* of the short names; NULL if there are none */
     size_t count;         /* a power of 2 */
 } uc_value_index;         /* zero-initialised may be freed */
 
-/* The names outlive the index. */
+/* The names must outlive the index. */
 uc_status uc_value_index_create(uc_value_index *out, const uc_names *names);
 void uc_value_index_free(uc_value_index *self);
 

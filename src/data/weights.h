@@ -1,4 +1,4 @@
-/* What a row of a data set counts. */
+/* Weights of rows. */
 #ifndef UC_DATA_WEIGHTS_H
 #define UC_DATA_WEIGHTS_H
 
@@ -9,11 +9,11 @@ static inline double uc_row_weight(const uc_dataset *data, size_t i)
     return data->weights ? data->weights[i] : 1.0;
 }
 
-/* Whether weights sum to what can be computed with; the sentence otherwise begins with `of`, such as "the
- * weights". */
+/* Checks that the sum of the weights is within the range of safe computation; the message of a failure begins
+ * with `of`, such as "the weights". */
 uc_status uc_weights_check_total(double total, const char *of);
 
-/* How probable it is that this class is not the row's label; 0 of an unlabelled row. */
+/* The probability that the row's label is not this class; 0 for an unlabelled row. */
 static inline double uc_row_error(const uc_dataset *data, size_t i, uint32_t predicted)
 {
     if (data->soft)
