@@ -1,22 +1,22 @@
 /*
  * AROW, adaptive regularization of weight vectors (Crammer, Kulesza, Dredze, NIPS 2009), for several classes
- * as in Crammer, Dredze, Kulesza (Multi-class confidence weighted algorithms, EMNLP 2009): the label's class
- * against the best wrong one.
+ * as in Crammer, Dredze, Kulesza (Multi-class confidence weighted algorithms, EMNLP 2009): each round
+ * compares the label's class with the best wrong one.
  *
  *   y  the label      r  the best wrong class      m = <w_y - w_r, x>      l = max(0, 1 - m)
  *   c  class weight   R  --regularizer
  *
- * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class
- * (covariance.h). When l > 0, a round solves, over all w and all S of the same blocks,
+ * The weights are modelled as Gaussian, N(w, S), where S starts as the identity and has one block per class
+ * (covariance.h). If l > 0, a round solves, over all w and all S with the same blocks,
  *
  *   min  KL(N(w, S) || N(w(old), S(old)))  +  c/(2R) l^2  +  c/(2R) (x'S_y x + x'S_r x)
  *
- * which falls into one problem of w and one of S. With V = S/R, so that V starts as I/R, and
+ * which separates into one problem for w and one for S. With V = S/R, so that V starts as I/R, and
  * v = x'V_y x + x'V_r x before the round,
  *
  *   w_y += a V_y x,   w_r -= a V_r x,   a = l/(1/c + v),        then   V_y^-1 += c x x',   V_r^-1 += c x x'
  *
- * and where V is diagonal, only the diagonal of x x' is added.
+ * If V is diagonal, only the diagonal of x x' is added.
  */
 #include <stddef.h>
 

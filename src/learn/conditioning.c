@@ -1,5 +1,5 @@
 /*
- * A change of variables for linear machines, which leaves the objective as it is.
+ * A change of variables for linear machines that leaves the objective unchanged.
  *
  *   w, b       weights and offset, in which the objective is written
  *   u, a       the variables that L-BFGS sees
@@ -8,17 +8,17 @@
  *   u_j = s_j w_j             s_j = sqrt(penalty + curvature e_j^2), about the root of d^2F/dw_j^2
  *   a   = s_0 (b + <w, m>)    s_0 = sqrt(curvature)
  *
- * That is what standardised columns would be, but for the penalty, which stays |w|^2. By the chain rule
+ * This amounts to standardised columns, except that the penalty remains |w|^2. By the chain rule
  *
  *   dF/du_j = (dF/dw_j - m_j dF/db) / s_j          dF/da = dF/db / s_0
  *
- * so the rows are never touched. Without a free offset nothing takes up <w, m>: m = 0. With a root L
+ * so the rows are never changed. Without a free offset nothing can absorb <w, m>, so m = 0. With a root L
  * (whiten.c) the variables are L'u instead, and the gradient in them is L^-1 dF/du.
  *
- * Columns of sparse data differ in how often they are not 0, too. Scaled by that, rare ones would move too
- * far: on raw counts of words L-BFGS took three times as many iterations. So where less than one value in
- * twenty is not 0, m = 0, and e_j is the mean of |x_j| over the rows that have it. How the rows are stored
- * does not matter.
+ * Columns of sparse data also differ in how often they are not 0. If that entered the scale, the weights of
+ * rare columns would move too far: on raw word counts L-BFGS took three times as many iterations. Therefore,
+ * if less than one value in twenty is not 0, m = 0 and e_j is the mean of |x_j| over the rows where x_j is
+ * not 0. How the rows are stored does not matter.
  */
 #include "learn/conditioning.h"
 
@@ -32,7 +32,7 @@ typedef struct column_job {
     const double *centre; /* NULL: 0 */
 } column_job;
 
-/* Of each column the values, then how many are not 0; after all of them the number of rows. */
+/* Adds the values of each column, then the counts of values that are not 0, then the number of rows. */
 static uc_status add_values(double *sum, size_t first, size_t last, void *user)
 {
     const column_job *job = user;
@@ -48,7 +48,7 @@ static uc_status add_values(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* Of each column |x - centre|, over the values that are not 0. */
+/* Adds |x - centre| for each column, over the values that are not 0. */
 static uc_status add_deviations(double *sum, size_t first, size_t last, void *user)
 {
     const column_job *job = user;
@@ -66,8 +66,8 @@ static uc_status add_deviations(double *sum, size_t first, size_t last, void *us
     return UC_OK;
 }
 
-/* Sums over the rows of all processes. Those of threads would be longer than sparse rows, which are added up
- * by one. */
+/* Sums over the rows of all processes. Sparse rows are summed by one thread: the sums of several would be
+ * longer than the rows. */
 static uc_status sum_columns(double *sum, size_t length, uc_sum_job *add, column_job *job,
                              const uc_context *context)
 {
@@ -82,7 +82,7 @@ static uc_status sum_columns(double *sum, size_t length, uc_sum_job *add, column
     return uc_sum_over(&fitting, X->rows, add, job, sum, length);
 }
 
-/* The mean deviation of each column becomes its scale; counts[j] of its values are not 0, of `rows`. */
+/* Sets the scale of each column from its mean deviation; counts[j] of its `rows` values are not 0. */
 static void set_scales(uc_conditioning *self, const double *deviation, const double *counts, double rows,
                        bool sparse, double penalty, double curvature)
 {
@@ -96,7 +96,7 @@ static void set_scales(uc_conditioning *self, const double *deviation, const dou
     }
 }
 
-/* Whether rows of so many values that are not 0, counted by column, are sparse. */
+/* Whether the rows are sparse; counts[j] of the values in column j are not 0. */
 static bool is_sparse(const double *counts, size_t columns, double rows)
 {
     double entries = 0.0;
@@ -105,7 +105,7 @@ static bool is_sparse(const double *counts, size_t columns, double rows)
     return entries < UC_SPARSE * rows * (double)columns;
 }
 
-/* The means of the columns become the centre. */
+/* Sets the centre to the means of the columns. */
 static uc_status set_centre(uc_conditioning *self, const double *values, double rows)
 {
     self->centre = uc_alloc(self->columns, sizeof *self->centre);

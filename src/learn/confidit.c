@@ -1,14 +1,14 @@
 /*
  * Confidit (Crammer, Gentile, ICML 2011), with the diagonal matrices of its experiments: proposes the class
- * that could be the best one, given how little is known of it.
+ * that may be the best, given how uncertain its score is.
  *
- *   A_k  diagonal, a0 I at first      v_k = 1/A_k, its own plane      p  the class proposed
+ *   A_k  diagonal, initially a0 I     v_k = 1/A_k, in its own plane   p  the class proposed
  *
  *   p = argmax_k  s_k + sqrt(eta sum_j x_j^2 v_kj)
  *
  *   then, Z = 1 for right and -1 for wrong:  A_p += x^2,  w_p = (A_p(old) w_p + Z x)/A_p
  *
- * element by element; where x_j is 0 nothing changes.
+ * element by element; nothing changes where x_j = 0.
  */
 #include <math.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /*
- * COPA, confusion passive-aggressive (Ralaivola, NIPS 2012): makes the norm of the confusion matrix small, so
+ * COPA, confusion passive-aggressive (Ralaivola, NIPS 2012): keeps the norm of the confusion matrix small, so
  * that rare classes count as much as frequent ones.
  *
  *   s_q  scores, mean 0   y  the label   Q  classes   xx  squared length of the row    C  cost of the example
- *   l_q  = s_q + 1/(Q-1), q != y, the losses where positive      kappa = 1/C + xx
+ *   l_q  = s_q + 1/(Q-1), q != y: the losses, if positive        kappa = 1/C + xx
  *
  * A round solves, with sum_q w_q = 0 kept,
  *
@@ -13,12 +13,13 @@
  *
  *   alpha_q = (l_q + theta)_+ / kappa,  theta = xx S/Q.
  *
- * theta is the root of  kappa Q theta/xx = sum_q (l_q + theta)_+,  the right side of which is flatter
- * everywhere: it is found from below, by solving for the classes that are active at the last value until no
- * other becomes active. The S/Q that all classes gain alike is left out (`relative` in learner.h).
+ * theta is the root of  kappa Q theta/xx = sum_q (l_q + theta)_+,  whose right side is flatter everywhere.
+ * The root is found from below: the equation is solved for the classes that are active at the last value,
+ * until no other class becomes active. The gain S/Q, common to all classes, is left out (`relative` in
+ * learner.h).
  *
- * `--cost-scale class` is the cost of the confusion matrix: C = c (T/T_y)^2, T_y of T examples being of the
- * label's class.
+ * `--cost-scale class` is the cost of the confusion matrix: C = c (T/T_y)^2, where T_y of T examples are of
+ * the label's class.
  */
 #include <stddef.h>
 
@@ -74,7 +75,8 @@ static void step(uc_step *out, const uc_round *round, const void *user)
                 sum += losses[q];
                 out->classes[count++] = q;
             }
-        const bool grew = count > active; /* fewer: rounding, when a loss is -theta to the last bits */
+        const bool grew =
+            count > active; /* fewer only by rounding, if a loss equals -theta up to the last bits */
         active = count;
         if (!grew)
             break;

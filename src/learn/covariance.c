@@ -20,7 +20,7 @@ static void free_metrics(uc_metric *metric, size_t count)
     uc_free(metric);
 }
 
-/* All matrices grow, or none. */
+/* Grows all matrices, or none on failure. */
 static uc_status grow_metrics(uc_covariance *self, double prior, size_t features, size_t classes)
 {
     const uc_metric none = {0};
@@ -72,7 +72,7 @@ uc_status uc_covariance_grow(uc_covariance *self, int kind, double prior, uc_sha
 double uc_covariance_bytes(int kind, uc_shape shape, size_t classes)
 {
     const double size = (double)shape.features + 1.0;
-    if (kind == UC_COVARIANCE_DIAGONAL || !allows_full(shape)) /* which uc_covariance_grow refuses */
+    if (kind == UC_COVARIANCE_DIAGONAL || !allows_full(shape)) /* otherwise uc_covariance_grow refuses */
         return sizeof(double) * 2.0 * size;
     return sizeof(double) * (double)classes * size * (size + 3.0);
 }

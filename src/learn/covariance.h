@@ -1,10 +1,10 @@
-/* What a learner knows of its weights: for every class a Gaussian, whose mean is the class's weights.
+/* A learner's uncertainty about its weights: a Gaussian per class, whose mean is the class's weights.
  *
  *   w_k, V_k   mean and covariance of class k; V_k starts as I/prior       y, r  two classes
- *   m = <w_y - w_r, x>, the margin of y over r, has the variance  v = x'V_y x + x'V_r x
+ *   m = <w_y - w_r, x>, the margin of y over r, with variance  v = x'V_y x + x'V_r x
  *
- * diagonal  one number per weight, in the learner's own plane 0; v has a part for every column and class
- * full      one matrix of the columns per class (metric.h); v has two parts */
+ * diagonal  one number per weight, in the learner's own plane 0; v has one part per column and class
+ * full      one matrix over the columns per class (metric.h); v has two parts */
 #ifndef UC_COVARIANCE_H
 #define UC_COVARIANCE_H
 
@@ -13,9 +13,9 @@
 
 enum { UC_COVARIANCE_DIAGONAL, UC_COVARIANCE_FULL };
 
-#define UC_COVARIANCE_FEATURES 2048 /* at most, for full matrices: 32 MB per class */
+#define UC_COVARIANCE_FEATURES 2048 /* limit for full matrices: 32 MB per class */
 
-/* The first member of what the learner remembers; zero-initialised. */
+/* Must be the first member of the learner's memory; zero-initialised. */
 typedef struct uc_covariance {
     uc_metric *metric; /* full: one per class */
     size_t classes;
@@ -24,7 +24,7 @@ typedef struct uc_covariance {
     size_t room;
 } uc_covariance;
 
-/* The entry of a table of options. */
+/* An entry for a table of options. */
 #define UC_COVARIANCE_OPTION(struct_name)                                                                    \
     {                                                                                                        \
         .name = "covariance", .type = UC_OPTION_CHOICE, .offset = offsetof(struct_name, covariance),         \
@@ -41,8 +41,8 @@ uc_status uc_covariance_remember(uc_online *online, uc_state *state);
 
 /* Fills self->parts and returns how many there are; *v is their sum. */
 size_t uc_covariance_margin(double *v, uc_online *online, uc_row row, uint32_t y, uint32_t r);
-/* w_y += step V_y x, w_r -= step V_r x, then V^-1 += weight x x' for both (diagonal: of it the diagonal). The
- * row and classes are those of the last uc_covariance_margin. */
+/* w_y += step V_y x, w_r -= step V_r x, then V^-1 += weight x x' for both (diagonal: only its diagonal). The
+ * row and classes must be those of the last uc_covariance_margin. */
 void uc_covariance_learn(uc_online *online, uc_row row, uint32_t y, uint32_t r, double step, double weight);
 
 #endif

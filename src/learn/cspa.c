@@ -1,16 +1,16 @@
 /*
- * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019): the feedback is only
- * right or wrong.
+ * CSPA, complementary support-class passive-aggressive (Kaneko, Sato, Sugiyama, 2019), for right/wrong
+ * feedback.
  *
  *   s_k  scores    p  the class proposed, the best-scoring one    K  classes    xx  squared length of the row
  *
  * Right: p is the label, and the step is that of `spa` with a hard margin. Wrong: p is a complementary label.
- * With l = 1 + s_p - max_{i != p} s_i the smallest change that takes beta l off the margin, and leaves the
- * other classes where they stand to each other, is
+ * With l = 1 + s_p - max_{i != p} s_i, the smallest change that reduces the margin by beta l and leaves the
+ * differences between the other classes unchanged is
  *
  *   tau_i = beta l/(K xx), i != p;   tau_p = -(K-1) beta l/(K xx)
  *
- * which is -beta l/xx for p alone, but for what all classes gain alike (`relative` in learner.h).
+ * which is -beta l/xx for p alone, apart from a gain common to all classes (`relative` in learner.h).
  */
 #include <math.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void step(uc_step *out, const uc_round *round, const void *user)
     }
     decide(&settings, (uc_shape){0}, round->classes);
     const double loss = 1.0 + s[p] - s[uc_best_other(s, round->classes, p)];
-    if (!(loss > 0.0)) /* possible when feedback is late */
+    if (!(loss > 0.0)) /* possible if feedback is late */
         return;
     out->classes[0] = p;
     out->tau[0] = -settings.beta * loss / round->xx;

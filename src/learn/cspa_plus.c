@@ -1,5 +1,5 @@
 /*
- * CSPA with six additions, each an option; still one bit of feedback a round.
+ * CSPA with six additions, each an option; the feedback is still one bit per round.
  *
  *   s_k  scores     p  the class proposed     xx = x'A^-1 x     l = 1 + s_p - max_{i != p} s_i     K  classes
  *
@@ -7,17 +7,17 @@
  *           softmax(rho s) over i != p,  c = beta l/(xx (1 + q_r)),  r the runner-up. rho = 0 is CSPA.
  *   metric  updates go along A^-1 x, A = a0 I + sum of x x' over the rounds, the current one included
  *           (metric.h).
- *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), n_k times right of m_k times proposed: a class
- *           that was never found is tried. The update knows nothing of it.
- *   replay  after each round some of the past ones, drawn evenly, are learned from again, with the feedback
- *           of that time; a "wrong" acts only while its class still scores best (l >= 1). They are not added
- *           to A again.
- *   tail    the proposal's scores are of a mean of the weights in which those after round t count t^P, mostly
- *           the last ones. With C the sum of these numbers so far and U the sum of what every round added,
- *           times the C in front of it, the mean is W - U/C. The update knows nothing of it either.
- *   pair    a second learner without the metric gets the same rounds and the same replays. When the two would
- *           propose differently, the one whose class was proposed is judged by the answer; the one that was
- *           right in the larger share of such rounds, (r + 2)/(c + 2), proposes.
+ *   bonus   proposes argmax s_k + b/((1 + n_k) sqrt(1 + m_k)), where class k was right n_k times out of m_k
+ *           proposals, so that a class that was never found is tried. The update ignores the bonus.
+ *   replay  after each round, some past rounds, drawn evenly, are learned from again with their original
+ *           feedback; a "wrong" has an effect only while its class still scores best (l >= 1). Replayed rows
+ *           are not added to A again.
+ *   tail    proposals use the scores of a weighted mean of the weights: those after round t count t^P, so the
+ *           last ones dominate. With C the sum of these numbers so far and U the sum over the rounds of what
+ *           each added times the C before it, the mean is W - U/C. The update ignores the mean too.
+ *   pair    a second learner without the metric gets the same rounds and the same replays. If the two would
+ *           propose different classes, the answer judges the learner whose class was proposed. The learner
+ *           that was right in the larger share of such rounds, (r + 2)/(c + 2), proposes.
  */
 #include <math.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static const uc_option options[] = {
      .offset = offsetof(uc_cspa_plus_settings, tail),
      .standard = "auto",
      .low = 0,
-     .high = 30, /* t^31 is a finite number for 10^9 rounds */
+     .high = 30, /* t^31 is still finite for 10^9 rounds */
      .argument = "P",
      .help = "propose by a mean of the weights in which round t counts t^P; 0: by the latest weights (auto: "
              "10 with a full metric, else 0)"},
@@ -110,20 +110,20 @@ static const uc_option options[] = {
     {.name = NULL},
 };
 
-/* The two learners' planes; the first has the metric. */
+/* The planes of the two learners; the first learner has the metric. */
 static const size_t weights_of[2] = {UC_WEIGHTS, UC_OWN + 1}, tail_of[2] = {UC_OWN, UC_OWN + 2};
 
 typedef struct plus_memory {
     uc_metric metric;
     uc_replay replay;
     double tail_sum;   /* C */
-    uint64_t tried[2]; /* c: rounds in which the learner's class was proposed, and the other's was another */
-    uint64_t tried_right[2];    /* r: of which it was right */
-    uint32_t favourite[2];      /* the class that each would propose, but for the bonus */
+    uint64_t tried[2]; /* c: rounds in which the learner's class was proposed and the other's differed */
+    uint64_t tried_right[2];    /* r: those of them in which it was right */
+    uint32_t favourite[2];      /* the class that each would propose without the bonus */
     double *scores[2];          /* room for the classes */
     uint64_t *right, *proposed; /* n_k and m_k */
-    size_t classes;             /* that they have room for */
-    uc_row *rows;               /* the round's own, then those replayed */
+    size_t classes;             /* how many the arrays have room for */
+    uc_row *rows;               /* the round's row, then the replayed ones */
     uc_direction *directions;
     const uc_replay_round **replayed;
 } plus_memory;
@@ -166,7 +166,7 @@ static uc_metric_kind metric_kind(const uc_cspa_plus_settings *settings, uc_shap
     return settings->metric == METRIC_DIAGONAL ? UC_METRIC_DIAGONAL : UC_METRIC_NONE;
 }
 
-/* Its own planes: the first learner's tail, the second learner, and that one's tail. */
+/* The own planes: the first learner's tail, the second learner's weights, and its tail. */
 static bool plane(double *start, const void *user, size_t number, uc_shape shape)
 {
     const uc_cspa_plus_settings *settings = user;
@@ -178,7 +178,7 @@ static bool plane(double *start, const void *user, size_t number, uc_shape shape
     return has[number];
 }
 
-/* What the rest of this file makes of `auto`. */
+/* Replaces `auto` in the settings by what the rest of this file makes of it. */
 static void decide(void *user, uc_shape shape, size_t classes)
 {
     uc_cspa_plus_settings *settings = user;
@@ -292,7 +292,7 @@ static int better_of(const uc_online *self)
     return self->plane[weights_of[1]] && share[1] > share[0];
 }
 
-/* What each learner would propose from, and its best class. */
+/* Computes the scores from which each learner would propose, and its best class. */
 static void score_both(uc_online *self, uc_row row)
 {
     plus_memory *memory = self->memory;
@@ -323,8 +323,9 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     memory->proposed[proposal->label]++;
 }
 
-/* Where they differ, the learner whose class was proposed is judged. Feedback that is late, after any other
- * round, judges them as they are now: what they were is not kept when a stream is resumed. */
+/* If the learners' classes differ, counts whether the one whose class was proposed was right. Feedback that
+ * arrives after another round judges the learners as they are now, since their earlier state is not kept when
+ * a stream is resumed. */
 static void judge(uc_online *self, uc_row row, const uc_proposal *proposal, bool right)
 {
     plus_memory *memory = self->memory;
@@ -345,7 +346,7 @@ static void scale_step(uc_step *step, double factor)
         step->tau[i] *= factor;
 }
 
-/* Both learners learn from one row, the first from self->scores; true when weights changed. */
+/* Both learners learn from one row, the first one using self->scores; returns whether any weights changed. */
 static bool learn_row(uc_online *self, uc_row row, const uc_direction *direction, uint32_t p, bool right,
                       bool replayed, double weight)
 {
@@ -411,7 +412,7 @@ static uc_status learn(uc_online *self, uc_row row, const uc_round *round)
     return UC_OK;
 }
 
-/* The model proposes as the learner would, but for the bonus. */
+/* The model proposes what the learner would propose without the bonus. */
 static double weight(const uc_online *self, size_t at)
 {
     const plus_memory *memory = self->memory;

@@ -2,12 +2,12 @@
  * Learners that explore: with probability gamma the class proposed is drawn evenly from all.
  *
  *   s_k  scores      f  the best-scoring class      p  the class proposed      gamma  --explore
- *   P(k) = (1 - gamma) [k = f] + gamma/K            R  1 when p was right, else 0
+ *   P(k) = (1 - gamma) [k = f] + gamma/K            R  1 if p was right, else 0
  *
- * Banditron (Kakade, Shalev-Shwartz, Tewari, ICML 2008) makes from the answer an unbiased estimate of the
+ * Banditron (Kakade, Shalev-Shwartz, Tewari, ICML 2008) turns the answer into an unbiased estimate of the
  * perceptron's step:  w_p += R x/P(p),  w_f -= x.
  *
- * Bandit passive-aggressive, BPA (Zhong, Dauce, ECML 2015) moves the class proposed to a score of 1 or -1:
+ * Bandit passive-aggressive, BPA (Zhong, Dauce, ECML 2015), moves the score of the class proposed to 1 or -1:
  * w_p += (2R - 1) l/xx x,  l = max(0, 1 - (2R - 1) s_p).
  */
 #include <math.h>
@@ -29,7 +29,7 @@ double uc_explore_probability(double explore, uint32_t class, uint32_t favourite
     return explore / (double)classes + (class == favourite ? 1.0 - explore : 0.0);
 }
 
-/* The first k at which the sum of P(0..k) exceeds one uniform number. */
+/* Draws the first k at which the sum of P(0..k) exceeds one uniform number. */
 void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore)
 {
     const size_t K = self->classes.count;

@@ -1,10 +1,10 @@
-/* Exploring at random, which several learners share. */
+/* Random exploration, shared by several learners. */
 #ifndef UC_EXPLORE_H
 #define UC_EXPLORE_H
 
 #include "learn/online.h"
 
-/* The entry of a table of options, and what to try of it. */
+/* An entry for a table of options, and the values to try for it. */
 #define UC_EXPLORE_OPTION(struct_name, value)                                                                \
     {                                                                                                        \
         .name = "explore", .type = UC_OPTION_REAL, .offset = offsetof(struct_name, explore),                 \
@@ -13,7 +13,7 @@
     }
 extern const uc_candidates uc_explore_grid[];
 
-/* With which a class is proposed. */
+/* The probability with which `class` is proposed. */
 double uc_explore_probability(double explore, uint32_t class, uint32_t favourite, size_t classes);
 /* With probability `explore` the class proposed is drawn evenly from all. */
 void uc_explore_propose(uc_proposal *proposal, uc_online *self, double explore);

@@ -1,4 +1,4 @@
-/* What can be asked of a learner, and the settings that all of them share. */
+/* Queries about a learner, and the settings that all learners share. */
 #include <math.h>
 #include <string.h>
 
@@ -177,8 +177,7 @@ bool uc_learner_has_own_map(const uc_learner *self)
 
 bool uc_learner_uses_map_option(const uc_learner *self, const uc_map_settings *map, const char *option)
 {
-    if (uc_learner_has_own_map(
-            self)) /* which takes the number of its landmarks, where it learns one example at a time */
+    if (uc_learner_has_own_map(self)) /* an online one still takes the number of landmarks */
         return self->partial && strcmp(option, "dimension") == 0;
     return map->map == UC_MAP_DEFAULT ? self->map != UC_MAP_NONE : map->map != UC_MAP_NONE;
 }
@@ -204,8 +203,9 @@ uc_status uc_check_class_weights(const uc_learner *learner, const uc_train_setti
     return UC_OK;
 }
 
-/* In the space of a Gaussian kernel every row has length 1. A map onto few landmarks shortens rows that lie
- * far from all of them, with a narrow kernel to next to nothing: only the offset would decide for them. */
+/* In the space of a Gaussian kernel every row has length 1. A map onto few landmarks shortens rows that are
+ * far from all of them, with a narrow kernel to almost nothing; the offset alone would then decide their
+ * class. */
 static bool unit_rows_suit(const uc_learner *learner, const uc_map_settings *map)
 {
     const bool gaussian = map->map != UC_MAP_NONE && map->map != UC_MAP_AUTO && !map->center &&

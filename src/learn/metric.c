@@ -1,12 +1,12 @@
 /*
- * The inverse is kept, and changed by rank one (Sherman, Morrison):
+ * The inverse is stored and updated by rank one (Sherman, Morrison):
  *
  *   u = A^-1 x,  f = 1/(1 + x'u),  (A + x x')^-1 = A^-1 - f u u'
  *
  *   new A^-1 x = f u,  new A^-1 r = A^-1 r - f (u'r) u
  *
- * so the directions of x and of other rows r need products with the old inverse only, and the change can wait
- * for the next round's products: one pass over the matrix a round.
+ * so the directions of x and of other rows r need only products with the old inverse, and the update can wait
+ * for the next round's products: one pass over the matrix per round.
  */
 #include "learn/metric.h"
 
@@ -29,7 +29,7 @@ void uc_metric_free(uc_metric *self)
     *self = (uc_metric){0};
 }
 
-/* A new array with the old one in its upper left corner, the prior on the rest of the diagonal. */
+/* Returns a new array with the old one in its upper left corner and the prior on the rest of the diagonal. */
 static double *grown_inverse(const uc_metric *self, uc_metric_kind kind, size_t size, size_t stride,
                              double prior)
 {
@@ -104,7 +104,8 @@ uc_direction uc_metric_direction_dense(uc_metric *self)
     double length = 0.0;
     for (size_t i = 0; i < self->size; i++)
         length += self->rows[i] * self->pending[i];
-    return (uc_direction){.length = length > 0.0 ? length : 0.0, .dense = self->pending}; /* else rounding */
+    return (uc_direction){.length = length > 0.0 ? length : 0.0,
+                          .dense = self->pending}; /* not positive only by rounding */
 }
 
 uc_direction uc_metric_direction(uc_metric *self, uc_row row, double bias)
@@ -126,7 +127,7 @@ static void add_full(uc_direction *out, uc_metric *self, const uc_row *rows, siz
     uc_sweep(self->directions, self->inverse, self->size, S, self->pending, self->factor, self->rows, count);
     memcpy(self->pending, self->directions, self->size * sizeof *self->pending);
     const double *u = self->pending, xu = product(rows[0], bias, u);
-    self->factor = xu > 0.0 ? 1.0 / (1.0 + xu) : 0.0; /* rounding may have left no positive part along x */
+    self->factor = xu > 0.0 ? 1.0 / (1.0 + xu) : 0.0; /* by rounding, the part along x may not be positive */
     for (size_t r = 0; r < count; r++) {
         double *direction = self->directions + r * S;
         const double step = r == 0 ? self->factor * xu : self->factor * product(rows[r], bias, u);

@@ -21,8 +21,7 @@ typedef struct uc_annotation {
     uint32_t row, annotator, label;
 } uc_annotation;
 
-/* The annotations of some rows. An annotator and a label that occur together are a pair; what is known of
- * The annotations of some rows. An annotator and a label that occur together form a pair. What is learned
+/* The annotations of some rows. An annotator and a label that occur together form a pair. What is learned
  * about an annotator is stored by pairs, so memory grows with the annotations and not with annotators x
  * K^2. */
 typedef struct uc_annotations {

@@ -1,18 +1,18 @@
 /*
- * Calibration of scores when the labels themselves are wrong.
+ * Calibration of scores when some of the labels are wrong.
  *
- *   f_i      K scores of row i by a fit that has not seen its label        k_i  its label
+ *   f_i      K scores of row i from a fit that has not seen its label      k_i  its label
  *   S_iq     softmax_q(a1 f_i + a2 log max(f_i, .02)), the probability of true class q
  *   C[q][k]  P(label k | true class q); rows sum to 1 here
  *   p_i      sum_q C[q][k_i] S_iq, the probability of what was observed
  *
  * a1, a2 > 0 and C maximise the mean of log p_i within a family of matrices: the identity; symmetric noise
- * at a rate eta < 1 - 1/K; any matrix, with a Dirichlet prior on each row that is worth PRIOR K rows and
- * is centred at symmetric noise: without it a class that overlaps another is taken for one that is
- * mislabelled. The search for the full matrix starts at the same symmetric noise: from the identity it
- * finds half of the noise between pairs of classes. Parameters are kept within bounds by a logistic
- * function, x = low + (high - low) / (1 + exp(-u)), so that L-BFGS may walk anywhere in u. Scores that are
- * nothing like probabilities (those of a perceptron, say) have no logarithm to speak of: for them a2 = 0.
+ * at a rate eta < 1 - 1/K; or any matrix, with a Dirichlet prior on each row that is worth PRIOR K rows and
+ * is centred at symmetric noise. Without the prior, overlapping classes are mistaken for mislabelled ones.
+ * The search for the full matrix starts at the same symmetric noise; from the identity it finds only half of
+ * the noise between pairs of classes. A logistic function, x = low + (high - low) / (1 + exp(-u)), keeps the
+ * parameters within bounds, so L-BFGS is free to move anywhere in u. For scores that are nothing like
+ * probabilities (those of a perceptron, say) the logarithm is meaningless, so a2 = 0.
  */
 #include "learn/calibration/calibrate.h"
 
@@ -27,17 +27,17 @@
 #define LOG_A1_HIGH 5.0
 #define LOG_A2_LOW (-6.0)
 #define LOG_A2_HIGH 1.5
-#define ETA_LOW (-8.0) /* of its logit */
+#define ETA_LOW (-8.0) /* of the logit of eta */
 #define ETA_HIGH 4.0
 #define LOGIT_MOST 12.0  /* of an entry of a full matrix */
-#define PRIOR 0.3        /* rows per true class and class, that the prior is worth */
-#define LEAST_CENTRE 0.3 /* the prior's centre has at least this noise, at K / (K - 1) .9 */
+#define PRIOR 0.3        /* the prior's worth in rows, per true class and class */
+#define LEAST_CENTRE 0.3 /* the centre's eta is at least this times (K - 1) / (.9 K) */
 #define ITERATIONS 200
 #define TOLERANCE 1e-5
 #define TINY 1e-300
 #define ROWS_AT_ONCE ((size_t)64)
 
-enum { A1, A2, MATRIX }; /* places of the parameters */
+enum { A1, A2, MATRIX }; /* positions of the parameters in u */
 
 static double between(double low, double high, double u)
 {
@@ -122,17 +122,17 @@ typedef struct gradient_job {
     const uc_calibrator *at;
     const uc_held_out *rows;
     const double *logs;    /* log max(f, .02), rows x K */
-    const double *columns; /* C transposed: what a label says of each true class */
-    bool matrix;           /* the gradient in C is wanted, too */
+    const double *columns; /* C transposed: per label, its probability under each true class */
+    bool matrix;           /* whether the gradient in C is wanted too */
 } gradient_job;
 
 enum {
     VALUE,
     TOTAL,
     FIRST
-}; /* of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C transposed */
+}; /* layout of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C transposed */
 
-/* S of rows first .. first + count - 1. */
+/* Computes S for rows first .. first + count - 1. */
 static void classes_of(double *S, const gradient_job *job, size_t first, size_t count)
 {
     const size_t K = job->at->K;
@@ -199,7 +199,7 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* log max(f, .02) of all scores, which every evaluation needs; the caller frees it. */
+/* log max(f, .02) for all scores, which every evaluation needs; the caller frees it. */
 static double *logs_of(const uc_held_out *rows)
 {
     const size_t count = rows->rows * rows->K;
@@ -216,7 +216,7 @@ static void transpose(double *out, const double *C, size_t K)
             out[k * K + q] = C[q * K + k];
 }
 
-/* `matrix`: in C as well. */
+/* `matrix`: whether the gradient in C is computed as well. */
 static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
                              const uc_held_out *rows, const double *logs, bool matrix)
 {
@@ -227,7 +227,7 @@ static uc_status gradient_at(double *value, double *gradient, const uc_calibrato
     if (!sum || !columns)
         goto cleanup;
     transpose(columns, at->C, K);
-    /* evaluated thousands of times: threads only where they pay */
+    /* This is evaluated thousands of times, so threads are used only if they pay off. */
     const uc_context fitting = uc_context_for_work(rows->context, 20.0 * (double)(rows->rows * K));
     status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, FIRST + count);
     for (size_t i = FIRST; i < FIRST + count; i++)
@@ -260,7 +260,7 @@ typedef struct search {
     const uc_held_out *rows;
     uc_noise_family family; /* NONE: the matrix stays as it is */
     const double *centre;   /* of the prior, K x K; full only */
-    double prior;           /* rows that it is worth per true class, as a share of all rows */
+    double prior;           /* its worth in rows per true class, as a share of all rows */
     double *gradient;       /* MATRIX + K x K */
     double *logs;           /* of the scores */
     double fit;
@@ -278,7 +278,7 @@ static size_t parameter_count(const search *self)
     }
 }
 
-/* A row of the matrix from its logits. */
+/* Computes a row of the matrix from its logits. */
 static void matrix_row(double *row, const double *u, size_t K)
 {
     double total = 0.0;
@@ -288,7 +288,7 @@ static void matrix_row(double *row, const double *u, size_t K)
         row[k] /= total;
 }
 
-/* The calibrator that the parameters u stand for. */
+/* Sets self->at to the calibrator that the parameters u encode. */
 static void go_to(search *self, const double *u)
 {
     uc_calibrator *at = &self->at;
@@ -303,7 +303,7 @@ static void go_to(search *self, const double *u)
         matrix_row(at->C + q * K, u + MATRIX + q * K, K);
 }
 
-/* The gradient in C becomes that in the logit of eta. */
+/* Turns the gradient in C into the derivative in the parameter of eta. */
 static double symmetric_slope(const search *self, const double *u)
 {
     const size_t K = self->at.K;
@@ -315,7 +315,8 @@ static double symmetric_slope(const search *self, const double *u)
     return along * most_eta(K) * share * (1.0 - share) * slope(ETA_LOW, ETA_HIGH, u[MATRIX]);
 }
 
-/* The gradient in C, and that of the prior, becomes that in the logits; returns the log of the prior. */
+/* Turns the gradients in C, of likelihood and prior, into those in the parameters; returns the log of the
+ * prior. */
 static double full_slopes(double *out, const search *self, const double *u)
 {
     const size_t K = self->at.K;
@@ -356,7 +357,7 @@ static uc_status objective(double *value, double *gradient, const double *u, voi
     return UC_OK;
 }
 
-/* The parameters of the calibrator that the search is at. */
+/* Computes the parameters of the calibrator self->at. */
 static void parameters_of(double *u, const search *self)
 {
     const uc_calibrator *at = &self->at;
@@ -371,7 +372,7 @@ static void parameters_of(double *u, const search *self)
         u[MATRIX + i] = back_from(-LOGIT_MOST, LOGIT_MOST, log(fmax(at->C[i], TINY)));
 }
 
-/* From where self->at is to the nearest maximum; its value, with the prior, is *found. */
+/* Climbs from self->at to a local maximum; *found becomes its value, prior included. */
 static uc_status climb(double *found, search *self)
 {
     const size_t count = parameter_count(self), K = self->at.K;
@@ -387,7 +388,7 @@ static uc_status climb(double *found, search *self)
         status = uc_minimise(&minimum, u, count, objective, self, NULL, ITERATIONS, TOLERANCE, &quiet);
     }
     if (status == UC_OK) {
-        go_to(self, u); /* the last evaluation may have been elsewhere */
+        go_to(self, u); /* the last evaluation may have been at another point */
         status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->logs, false);
     }
     *found = -minimum.value;
@@ -397,7 +398,8 @@ static uc_status climb(double *found, search *self)
     return status;
 }
 
-/* Symmetric noise has more than one maximum: the best of three starts, or of `near` alone. */
+/* The likelihood of symmetric noise has several maxima: takes the best from three starts, or the one from
+ * `near`. */
 static uc_status climb_symmetric(uc_calibrator *out, search *self, const uc_calibrator *near)
 {
     static const double starts[] = {-3.0, -0.7, 0.8};
@@ -418,8 +420,8 @@ static uc_status climb_symmetric(uc_calibrator *out, search *self, const uc_cali
     return status;
 }
 
-/* `near` is symmetric, which gives the prior its centre and the search its start, or full: its start
- * alone. */
+/* A symmetric `near` determines the centre of the prior and the start of the matrix; from a full one the
+ * whole search starts. */
 static uc_status climb_full(uc_calibrator *out, search *self, const uc_calibrator *near, double prior)
 {
     const size_t K = self->at.K;

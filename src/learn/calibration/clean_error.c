@@ -1,24 +1,24 @@
 /*
- * The error on true classes when all labels are noisy: not one number but those that the labels allow.
+ * The error on true classes when all labels are noisy: not one number but all those that the labels allow.
  *
  *   a noise hypothesis C gives, with its own a1 and a2, each row the probability R_iq of true class q
  *   e(C) = mean of 1 - R_i[prediction]        the error if C holds
  *
- * Two families of hypotheses are walked through: symmetric noise at rates from 0 to .95 (1 - 1/K), and I +
- * t (C_full - I) for t around 1. Within each, those whose log-likelihood is within SUPPORTED of the best
- * stay; the interval spans their e, and is widened by two standard errors and a point, for what is not in
- * the families. It holds if wrong labels do not depend on the example; where they do, nothing in the data
- * shows it.
+ * Two families of hypotheses are tried: symmetric noise at rates from 0 to .95 (1 - 1/K), and
+ * I + t (C_full - I) for t around 1. In each family, the hypotheses whose log-likelihood is within SUPPORTED
+ * of the best are kept. The interval spans their e, widened by two standard errors and one percentage point
+ * to allow for noise outside the families. It holds if wrong labels do not depend on the example; if they
+ * do, nothing in the data shows it.
  *
- * Estimates are means over the hypotheses of each family, and of the two as far as the full one is believed:
- * few rows are explained nearly as well by no noise at all as by much of it, and the likeliest rate is then
- * often 0. A hypothesis counts with its likelihood to the power POWER, since held-out scores share their
- * fits and say less than as many independent ones. For the share of wrong labels it counts in proportion to
- * its rate as well, since the calibration takes noise for overlap rather than overlap for noise; for the
- * error that would be too hopeful. All this was chosen on small samples of the data sets of
- * scripts/auto-grid.
+ * Estimates are means over the hypotheses of each family; the two means are then mixed according to the
+ * belief in the full family. Means are used because no noise at all often explains a few rows nearly as well
+ * as a lot of noise, and the most likely rate is then often 0. A hypothesis is weighted by its likelihood to
+ * the power POWER, since held-out scores share their fits and carry less information than as many
+ * independent ones. For the share of wrong labels, the weight is also proportional to the noise rate, since
+ * the calibration mistakes noise for overlap rather than overlap for noise; for the error this would be too
+ * optimistic. All this was chosen on small samples of the data sets of scripts/auto-grid.
  *
- * Rows with weights count as (sum of weights)^2 / (sum of squares) equal ones.
+ * Rows with weights count as (sum of weights)^2 / (sum of squares) equal rows.
  */
 #include "learn/calibration/clean_error.h"
 
@@ -31,8 +31,8 @@
 #define EXTRA 0.01
 #define LEAST_DIAGONAL 0.02
 #define POWER 0.5       /* of the likelihood, in means over hypotheses */
-#define STEP 0.05       /* from one noise rate to the next */
-#define LEAST_RATE 0.02 /* that no noise counts as */
+#define STEP 0.05       /* between one noise rate and the next */
+#define LEAST_RATE 0.02 /* the rate that no noise counts as */
 
 static const double rates[] = {0,   0.02, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3,  0.35, 0.4, 0.45,
                                0.5, 0.55, 0.6,  0.65, 0.7,  0.75, 0.8,  0.85, 0.9,  0.95};
@@ -53,8 +53,8 @@ enum {
     SQUARES,
     LABEL_RIGHT,
     AGREEING, /* weight of rows whose prediction is the label */
-    RIGHT,    /* of those: that are right */
-    OTHER_RIGHT /* of all others */,
+    RIGHT,    /* of those: weight of the rows whose prediction is right */
+    OTHER_RIGHT /* the same of all other rows */,
     SUMS
 };
 
@@ -83,13 +83,14 @@ static uc_status add_errors(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* 1 - part / whole; of nothing, an even chance. */
+/* 1 - part / whole, or 1/2 if the whole is 0. */
 static double rest(double part, double whole)
 {
     return whole > 0.0 ? fmin(fmax(1.0 - part / whole, 0.0), 1.0) : 0.5;
 }
 
-/* What holds if the calibrator does; `count` is how many equal rows the weights stand for. */
+/* The errors if the calibrator is right; `count` becomes the number of equal rows that the weights amount
+ * to. */
 static uc_status error_at(uc_clean_error *out, double *count, const error_job *job)
 {
     double sum[SUMS] = {0};
@@ -108,14 +109,14 @@ static uc_status error_at(uc_clean_error *out, double *count, const error_job *j
 
 /* ---- hypotheses ---- */
 
-/* Those of one family, each with its error and its log-likelihood. */
+/* The hypotheses of one family, each with its error and its log-likelihood. */
 typedef struct hypotheses {
     const uc_held_out *rows;
     const uint32_t *predicted;
     uc_clean_error found[RATES + 1];
     double fit[RATES + 1];
-    double range[RATES + 1]; /* that it stands for */
-    double rate[RATES + 1];  /* of noise, as far as it differs between them */
+    double range[RATES + 1]; /* the width of the interval that each represents */
+    double rate[RATES + 1];  /* the noise rate, if it differs between them; otherwise 1 */
     size_t count;
     uc_calibrator last; /* where the search for the next one starts */
 } hypotheses;
@@ -146,7 +147,7 @@ static uc_status try_matrix(hypotheses *self, const double *C, double range, dou
     return status;
 }
 
-/* The range of values that list[i] stands for. */
+/* The width of the interval of values that list[i] represents. */
 static double range_of(const double *list, size_t count, size_t i)
 {
     const size_t before = i > 0 ? i - 1 : 0, after = i + 1 < count ? i + 1 : i;
@@ -166,7 +167,7 @@ static uc_status try_rates(hypotheses *self, double *C)
     return status;
 }
 
-/* I + t (C_full - I), where that is a matrix of probabilities. */
+/* Tries I + t (C_full - I) for each t that leaves a matrix of probabilities. */
 static uc_status try_shares(hypotheses *self, const double *full, double *C)
 {
     const size_t K = self->rows->K;
@@ -185,7 +186,7 @@ static uc_status try_shares(hypotheses *self, const double *full, double *C)
     return status;
 }
 
-/* Widens the interval by the errors of the hypotheses that the labels support. */
+/* Widens the interval to the errors of the hypotheses that the labels support. */
 static void widen(uc_clean_error *out, const hypotheses *self)
 {
     double best = -INFINITY;
@@ -199,7 +200,7 @@ static void widen(uc_clean_error *out, const hypotheses *self)
         }
 }
 
-/* Adds `share` of what the hypotheses say on average. */
+/* Adds `share` times the means over the hypotheses. */
 static void add_mean(uc_clean_error *out, double share, const hypotheses *self)
 {
     double best = -INFINITY, total = 0.0, rising = 0.0, weight[RATES + 1];
@@ -250,7 +251,7 @@ uc_status uc_clean_error_find(uc_clean_error *out, const uc_held_out *rows, cons
     out->fit = -INFINITY;
     widen(out, &symmetric);
     widen(out, &any);
-    if (chosen->family == UC_FAMILY_SYMMETRIC) /* many rows tell rates apart that are close */
+    if (chosen->family == UC_FAMILY_SYMMETRIC) /* with many rows even close rates can be told apart */
         add(&symmetric, out, chosen->fit * count, STEP, chosen->eta / (1.0 - 1.0 / (double)K) + LEAST_RATE);
     out->estimate = out->wrong = out->strata[0] = out->strata[1] = 0.0;
     if (any.count == 0)

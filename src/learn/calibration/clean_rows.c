@@ -1,9 +1,10 @@
 /*
- * The error on true classes for the scores of any model: which rows count, and on what scale.
+ * The error on true classes for the scores of any model: selects the rows and scales their scores.
  *
- * Probabilities are calibrated as the scores of ridge regression are. Other scores have any scale, which
- * says nothing: each row is centred, and all are divided by one number so that their mean square is that of
- * one-hot labels, (1 - 1/K) / K, which is where the search for a1 expects them.
+ * Probabilities are calibrated in the same way as the scores of ridge regression. Other scores may have any
+ * scale, which carries no information. Therefore each row is centred, and all scores are divided by one
+ * number so that their mean square is that of one-hot labels, (1 - 1/K) / K; the search for a1 expects this
+ * scale.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,11 +23,11 @@
 
 /* ---- rows ---- */
 
-/* The rows that count, as a calibrator wants them. */
+/* The rows used for the estimate, in the layout that a calibrator needs. */
 typedef struct chosen_rows {
     double *scores, *weights;
     uint32_t *labels, *predicted;
-    size_t count, labelled; /* that count, and all that have a label */
+    size_t count, labelled; /* rows used, and all rows that have a label */
     double unknown;         /* share of the labelled rows, by weight, whose label the model does not know */
     bool plain;
 } chosen_rows;
@@ -44,7 +45,7 @@ static double weight_of(const uc_scored_rows *rows, size_t i)
     return rows->weights ? rows->weights[i] : 1.0;
 }
 
-/* The rows with known labels and a weight above 0 in `items`; their number is *count. */
+/* Lists the rows with known labels and a weight above 0 in `items`; *count becomes their number. */
 static uc_status list_known(size_t *items, size_t *count, chosen_rows *out, const uc_scored_rows *rows)
 {
     double known = 0.0, unknown = 0.0;
@@ -72,7 +73,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* No more than UC_CLEAN_ERROR_ROWS of them, in their order. */
+/* Keeps at most UC_CLEAN_ERROR_ROWS of them, in their order. */
 static uc_status thin(size_t *items, size_t *count)
 {
     const size_t kept = UC_CLEAN_ERROR_ROWS;
@@ -112,7 +113,7 @@ static uc_status copy_rows(chosen_rows *out, const uc_scored_rows *rows, const s
     return UC_OK;
 }
 
-/* Scores of any size become centred ones of the size of one-hot labels. */
+/* Centres the scores and scales them to the size of one-hot labels. */
 static void rescale(chosen_rows *self, size_t K)
 {
     double squares = 0.0;
@@ -149,7 +150,7 @@ static uc_status choose_rows(chosen_rows *out, const uc_scored_rows *rows)
 
 /* ---- the estimate ---- */
 
-/* Too few rows, one class, or too many: nothing is known but the labels' own error. */
+/* For too few rows, or one class, or too many classes: only the error against the labels is known. */
 static void say_nothing(uc_clean_error *out, const chosen_rows *rows)
 {
     double agreeing = 0.0, total = 0.0;
@@ -183,7 +184,8 @@ static uc_status estimate_rows(uc_clean_error *out, const chosen_rows *rows, siz
     return status;
 }
 
-/* Labels that the model does not know: the prediction is counted as wrong, and may be right. */
+/* Accounts for labels that the model does not know: the estimate counts their predictions as wrong, the
+ * interval allows for right ones. */
 static void add_unknown(uc_clean_error *self, double share)
 {
     self->estimate = self->estimate * (1.0 - share) + share;
@@ -212,7 +214,7 @@ uc_status uc_clean_error_estimate(uc_clean_error *out, const uc_scored_rows *row
     return status;
 }
 
-/* ---- what is known besides ---- */
+/* ---- bounds, the summary, and rows to check ---- */
 
 void uc_clean_error_bound(double bound[2], double noisy, double wrong_at_most)
 {

@@ -1,15 +1,15 @@
-/* The choice between families of noise, by labels that the calibrator has not seen. */
+/* The choice between families of noise, based on labels that the calibrator has not seen. */
 #include "learn/calibration/families.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FOLDS 3
-#define DOUBT 0.5 /* standard errors that the full family needs for an even chance */
+#define DOUBT 0.5 /* gain, in standard errors, at which the belief in the full family is 1/2 */
 
 /* ---- one family ---- */
 
-/* Rows of other folds than one, packed, for calibration. */
+/* The rows of all folds but one, packed for calibration. */
 typedef struct packed_rows {
     double *scores, *weights;
     uint32_t *labels;
@@ -100,7 +100,7 @@ double uc_family_belief(const double *const *fit, const double *weights, size_t 
     return 0.5 * erfc((DOUBT - gain / deviation) / sqrt(2.0));
 }
 
-/* ---- all of them, on the same scores ---- */
+/* ---- all families, on the same scores ---- */
 
 void uc_families_free(uc_families *self)
 {
