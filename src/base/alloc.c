@@ -1,11 +1,11 @@
 /*
- * All memory of the library. A block starts at a multiple of 64 bytes, for SIMD; a small header in front of
- * it remembers how far from the start of malloc's own block it lies:
+ * All memory of the library. A block is aligned to 64 bytes for SIMD; a small header in front of it holds its
+ * distance from the start of malloc's own block:
  *
  *   malloc's block:  | gap | header | the caller's bytes, 64-byte aligned | slack |
  *
- * Growing goes through realloc, which moves the pages of a large block instead of copying them. Large blocks
- * ask for large pages where the system has them on demand.
+ * Blocks grow by realloc, which moves the pages of a large block instead of copying them. For large blocks we
+ * ask for large pages if the system provides them on request.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdatomic.h>
@@ -122,8 +122,8 @@ static void *refuse(size_t count, size_t size)
     return NULL;
 }
 
-/* The first touch of a large array is faster with them, and so is random access to it. All small pages of the
- * block are named: half a mapping cannot be moved by realloc. */
+/* Large pages speed up the first touch of a large array and random access to it. The advice covers all pages
+ * of the block, because realloc cannot move a mapping of which only a part was advised. */
 static void ask_for_large_pages(const void *raw, size_t size)
 {
 #ifdef MADV_HUGEPAGE
@@ -131,7 +131,7 @@ static void ask_for_large_pages(const void *raw, size_t size)
         return;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)raw / page * page,
                     last = ((uintptr_t)raw + size + page - 1) / page * page;
-    (void)madvise((void *)first, last - first, MADV_HUGEPAGE); /* only a wish */
+    (void)madvise((void *)first, last - first, MADV_HUGEPAGE); /* only advice: it may fail */
 #else
     (void)raw, (void)size;
 #endif

@@ -1,4 +1,4 @@
-/* What every layer uses: failing with a sentence, allocating, writing a file whole or not at all. */
+/* What every layer uses: error messages, memory, numbers in text, and files. */
 #ifndef UC_BASE_H
 #define UC_BASE_H
 
@@ -13,53 +13,57 @@
 
 #define UC_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-#define UC_MESSAGE_BYTES 4096 /* of a sentence, with the final zero */
+#define UC_MESSAGE_BYTES 4096 /* of a message, with the final zero */
 
-/* Stores the sentence for uc_last_error and returns `status`. Options that the format names are in braces
- * (message.c); braces in arguments are the user's. */
+/* Stores the message for uc_last_error and returns `status`. The format names options in braces (see
+ * message.c); braces in the arguments are kept as they are. */
 uc_status uc_fail(uc_status status, const char *format, ...) UC_PRINTF(2, 3);
-/* A sentence that the library has put together already once more, after another such text ("": none). */
+/* Stores `text`, a message that the library formatted earlier, preceded by `before` (may be empty). */
 uc_status uc_fail_again(uc_status status, const char *before, const char *text);
-/* What uc_fail stores, and uc_warn hands on. */
+/* Formats the message that uc_fail stores or uc_warn passes on. */
 void uc_message_format(char *out, size_t size, const char *format, va_list arguments) UC_PRINTF(3, 0);
 
-/* Whether text can be the name of a class or bag: valid UTF-8 without control characters and byte order
+/* Whether the text can be the name of a class or bag: valid UTF-8 without control characters or byte order
  * marks. */
 bool uc_is_name(const char *text, size_t length);
-/* Whether it is valid UTF-8 without control characters other than tabs and line breaks. */
+/* The same, but tabs and line breaks are allowed. */
 bool uc_is_text(const char *text, size_t length);
-/* The same but for bytes that are not UTF-8, which the first model files could have in names. */
+/* Whether it has no ASCII control characters; it need not be UTF-8. The first model files have such names. */
 bool uc_is_old_name(const char *text, size_t length);
 
-/* The shortest spelling of a number without exponent and leading zeros, such as +1 or 1.0: its length; 0: the
- * text is not such a number. `out` has room for `length` bytes. */
+/* Writes the shortest spelling of a number such as +1 or 1.0 and returns its length, or 0 if the text is not
+ * a number or has an exponent or leading zeros. `out` has room for `length` bytes. */
 size_t uc_label_number(char *out, const char *text, size_t length);
 
-/* Text of the input for a message: at most 40 characters, what is not printable as '?'. */
+/* Input text for a message: at most 40 bytes, with '?' for what is not printable. */
 #define UC_QUOTE_SIZE 48
 const char *uc_quote(char quoted[UC_QUOTE_SIZE], const char *text, size_t length);
 
-#ifdef __clang_analyzer__ /* which does not see into uc_fail: it returns what it was given */
+#ifdef __clang_analyzer__ /* it does not see that uc_fail returns its first argument */
 #define uc_fail(status, ...) ((uc_fail)(status, __VA_ARGS__), (status))
 #define uc_fail_again(status, before, sentence) ((uc_fail_again)(status, before, sentence), (status))
 #endif
 
-/* ---- memory ---- `count` items of `size` bytes, zeroed, at a multiple of 64 bytes. NULL, with the sentence
- * set, when there is not enough memory or the product overflows; count 0 gives a valid pointer. */
+/* ---- memory ---- */
+
+/* Allocates `count` items of `size` bytes, zeroed and aligned to 64 bytes. Returns NULL and stores a message
+ * if there is not enough memory or the product overflows; count 0 gives a valid pointer. */
 void *uc_alloc(size_t count, size_t size);
-/* Grows or shrinks to `count` items; new bytes are not initialised. NULL leaves the old block as it was. */
+/* Grows or shrinks a block to `count` items; new bytes are not initialised. If it returns NULL, the old block
+ * is unchanged. */
 void *uc_realloc(void *block, size_t count, size_t size);
 void uc_free(void *block); /* NULL is fine */
 char *uc_strdup(const char *text);
 char *uc_strndup(const char *text, size_t length);
-/* Makes the allocation after the next `successes` fail, and all later ones; negative: none. For tests. */
+/* Makes all allocations after the next `successes` fail; negative: none. For tests. */
 void uc_alloc_fail_after(long successes);
-void uc_alloc_fail_once_after(long successes); /* only that one fails */
-/* Allocations since the last uc_alloc_fail_after; blocks that are not freed yet. For tests. */
+void uc_alloc_fail_once_after(long successes); /* only the first of them fails */
+/* The number of allocations since the last uc_alloc_fail_after; the number of blocks not yet freed. For
+ * tests. */
 long uc_alloc_count(void);
 long uc_alloc_live(void);
 
-/* false on overflow. */
+/* Return false on overflow. */
 bool uc_size_add(size_t *out, size_t a, size_t b);
 bool uc_size_mul(size_t *out, size_t a, size_t b);
 static inline size_t uc_min_size(size_t a, size_t b)
@@ -73,8 +77,8 @@ static inline size_t uc_max_size(size_t a, size_t b)
 /* The next capacity of an array that must hold `needed` items and grows by doubling. */
 size_t uc_grown(size_t capacity, size_t needed);
 
-/* A mark of bytes that differ when these do, almost surely (FNV-1a); goes on from the mark of what was
- * before, or UC_MARK. */
+/* A hash (FNV-1a) of bytes: different bytes almost surely have different marks. `mark` is that of the bytes
+ * before these, or UC_MARK. */
 #define UC_MARK UINT64_C(14695981039346656037)
 static inline uint64_t uc_mark(uint64_t mark, const char *bytes, size_t length)
 {
@@ -83,32 +87,37 @@ static inline uint64_t uc_mark(uint64_t mark, const char *bytes, size_t length)
     return mark;
 }
 
-/* ---- numbers in text ---- The whole of text[0..length) as a number, independent of the locale. false: it is
- * not wholly a number. The value may be infinite or NaN when the text says so or is out of range. */
+/* ---- numbers in text ---- */
+
+/* Reads text[0..length) as a number, independent of the locale; false if it is not entirely a number. The
+ * value may be infinite or NaN if the text says so or is out of range. */
 bool uc_parse_real(double *out, const char *text, size_t length);
 bool uc_parse_count(uint64_t *out, const char *text, size_t length); /* digits only; false on overflow */
-/* snprintf("%.*g", digits, value) with a point, whatever the locale; always terminated. */
+/* snprintf("%.*g", digits, value) with a decimal point in every locale; always terminated. */
 size_t uc_print_real(char *text, size_t size, int digits, double value);
 
-/* ---- input files ---- A whole file in memory, for files that are parsed in place; "-" is standard input. A
- * mapped file is private: it may be written to in memory, and the file stays as it is. */
+/* ---- input files ---- */
+
+/* A whole file in memory, to be parsed in place; "-" is standard input. A file may be mapped, but privately:
+ * writing to the memory does not change the file. */
 typedef struct uc_bytes {
     unsigned char *data;
     size_t length;
     bool mapped;
 } uc_bytes;
 uc_status uc_bytes_read(uc_bytes *out, const char *path);
-/* The same of a file that begins with `begin`. Of any other only the beginning may be read, so that one
- * without end, a device or a pipe, fills no memory: the caller refuses what does not begin so. */
+/* The same for a file that should begin with `begin`. If it does not, reading may stop early, so that an
+ * endless device or pipe does not fill the memory. The caller must check the beginning itself. */
 uc_status uc_bytes_read_kind(uc_bytes *out, const char *path, const void *begin, size_t begin_length);
 void uc_bytes_free(uc_bytes *self); /* zero-initialised is fine */
 
 /* ---- output files, beyond what unconfuse/output.h has ---- */
 uc_status uc_output_open(uc_output **out, const char *path); /* uc_output_begin that is never cancelled */
-/* Commits what was written when `status` is UC_OK, and aborts it otherwise; the status of both. */
+/* If `status` is UC_OK, commits the output and returns the status of that; otherwise aborts it and returns
+ * `status`. */
 uc_status uc_output_end(uc_output *self, uc_status status, bool durable);
 uc_status uc_output_open_memory(uc_output **out); /* ended by uc_output_take or uc_output_abort */
-/* Ends and frees *self; *bytes, which the caller frees, are all that was written (NULL: nothing was). */
+/* Ends and frees *self; *bytes is everything that was written (NULL: nothing), and the caller frees it. */
 void uc_output_take(void **bytes, size_t *length, uc_output *self);
 uc_status uc_output_printf(uc_output *self, const char *format, ...) UC_PRINTF(2, 3);
 

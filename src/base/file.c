@@ -1,5 +1,5 @@
-/* A whole file in memory. Small ones are read: a mapped file that becomes shorter ends the program that looks
- * at it. Large ones are mapped where that is possible, so that they need not be in memory twice. */
+/* A whole file in memory. Small files are read, because a mapped file that becomes shorter kills the program
+ * that reads it. Large files are mapped if possible, so that they need not be in memory twice. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,24 +1,25 @@
-/* Sentences that name options: how the library puts them together, and how a front end writes the names.
+/* Messages that name options: how the library formats them, and how a front end writes the names.
  *
- * A sentence is one for all front ends. Where it names an option it has the neutral name in braces:
+ * All front ends share the text of a message. It names an option by its neutral name in braces, which each
+ * front end writes in its own way:
  *
  *   {scale}          the option                    --scale           `scale`           "scale"
  *   {scale=maxabs}   set to a value                --scale maxabs    scale='maxabs'    "scale": "maxabs"
- *   {bags:=maybe}    the same of a flag            --bags=maybe      bags='maybe'      "bags": "maybe"
- *   {width W}        set to a value of one's own   --width W         `width`           "width"
+ *   {bags:=maybe}    the same for a flag           --bags=maybe      bags='maybe'      "bags": "maybe"
+ *   {width W}        with a placeholder            --width W         `width`           "width"
  *   {gamma,g G}      the same by its letter        -g G              `gamma`           "gamma"
  *
- * Braces in what the user brought (a class, a path) are doubled, so that they never name an option. */
+ * Braces in user input (a class, a path) are doubled, so that they never name an option. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/base.h"
 
-#define OPENS '\x01' /* a brace of the format, while the sentence is put together */
+#define OPENS '\x01' /* a brace of the format, while the message is formatted */
 #define CLOSES '\x02'
 
-/* ---- putting a sentence together ---- */
+/* ---- formatting a message ---- */
 
 static void mark_braces(char *out, size_t size, const char *format)
 {
@@ -33,8 +34,9 @@ static void mark_braces(char *out, size_t size, const char *format)
     out[i] = '\0';
 }
 
-/* The sentence is printed twice, with the format's braces and with marks in their places: a brace that both
- * have came with the arguments. The marks may be there, too: what tells is that the two differ. */
+/* The message is printed twice, once with the braces of the format and once with marks in their place. A
+ * brace that appears in both came from an argument. Arguments may contain the marks, too, because only the
+ * difference between the two texts counts. */
 void uc_message_format(char *out, size_t size, const char *format, va_list arguments)
 {
     char marked_format[UC_MESSAGE_BYTES], plain[UC_MESSAGE_BYTES], marked[UC_MESSAGE_BYTES];
@@ -60,11 +62,11 @@ void uc_message_format(char *out, size_t size, const char *format, va_list argum
 typedef struct option {
     char name[64];
     char letter;    /* 0: none */
-    char separator; /* '=' a value, ':' the value of a flag, ' ' a value of one's own, 0: none */
+    char separator; /* '=' a value, ':' the value of a flag, ' ' a placeholder, 0: none */
     char value[UC_MESSAGE_BYTES];
 } option;
 
-/* The value up to the brace that closes it, or the end of a sentence that was cut; returns what follows. */
+/* Reads the value up to the closing brace, or to the end of a truncated message; returns what follows. */
 static const char *read_value(option *out, const char *text)
 {
     size_t length = 0;
@@ -78,7 +80,7 @@ static const char *read_value(option *out, const char *text)
     return *text ? text + 1 : text;
 }
 
-/* `text` follows the opening brace; returns what follows the closing one, or NULL when there is no name. */
+/* `text` follows the opening brace. Returns what follows the closing one, or NULL if there is no name. */
 static const char *read_option(option *out, const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -100,7 +102,7 @@ static const char *read_option(option *out, const char *text)
     return read_value(out, text + (*text == ':' ? 2 : 1));
 }
 
-/* ---- writing it ---- */
+/* ---- writing the name of an option ---- */
 
 typedef struct writer {
     char *at;
@@ -134,7 +136,7 @@ static void put_quoted(writer *self, char quote, const char *text)
     put(self, quote);
 }
 
-/* In languages whose names have underscores. */
+/* Writes underscores instead of hyphens. */
 static void put_identifier(writer *self, const char *name)
 {
     for (; *name; name++)
@@ -152,7 +154,7 @@ static const struct constant {
     const char *word, *python, *json;
 } constants[] = {{"none", "None", "null"}, {"on", "True", "true"}, {"off", "False", "false"}};
 
-/* A value as it is written in the language. */
+/* Writes a value as Python or JSON does. */
 static void put_value(writer *self, const char *value, bool python)
 {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
@@ -214,7 +216,7 @@ static void put_option(writer *self, const option *named, uc_message_style style
     }
 }
 
-/* A character of several bytes that did not fit does not stay in part. */
+/* Removes a UTF-8 character that did not fit completely. */
 static void finish(writer *self, const char *out)
 {
     while (self->full && self->at > out && ((unsigned char)self->at[-1] & 0xc0) == 0x80)

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "unconfuse/names.h"
 
-/* Where a name is, and how long it is, so that most others are told from it without a look at its text. */
+/* The position and length of a name. Most other names differ in length, which saves comparing the text. */
 typedef struct uc_name_slot {
     uint32_t position; /* UC_NONE: the slot is empty */
     uint32_t length;
@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ (h >> 29);
 }
 
-/* Eight bytes at a time; the last ones may be taken twice. */
+/* Hashes eight bytes at a time; some of the last ones may be hashed twice. */
 static uint64_t hash(const char *name, size_t length)
 {
     uint64_t h = length * UINT64_C(0x9e3779b97f4a7c15), word = 0;
@@ -57,7 +57,7 @@ static void fill_slots(uc_names *self)
     }
 }
 
-/* Room for one name more: slots stay at most half full. */
+/* Makes room for one more name; the table stays at most half full. */
 static uc_status make_room(uc_names *self)
 {
     if (self->count == self->capacity) {
@@ -171,7 +171,7 @@ uc_status uc_names_copy(uc_names *out, const uc_names *self)
 
 typedef struct entry {
     char *text;
-    double number; /* NaN: none of the names is compared by number */
+    double number; /* NaN: names are compared as text */
     uint32_t old;
 } entry;
 

@@ -1,13 +1,13 @@
 /*
- * The name that a mistyped word was probably meant to be.
+ * Finds the name that a mistyped word was probably meant to be.
  *
- *   distance   letters to change, add, remove or swap with their neighbour (optimal string alignment),
- *              whatever their case
+ *   distance   the number of letters to change, add, remove or swap with their neighbour (optimal string
+ *              alignment), ignoring case
  *
- * A name is near when at most a third of the letters of the longer of the two differ (at least one may), when
- * the word is its beginning or the name is the word's, or when the word is a whole part of it: `estimate` of
- * `noise estimate`, `table1` of `uma.table1`. Anything farther is more likely a wrong guess than a mistyped
- * name, and a wrong suggestion is worse than none.
+ * A name is near if the distance is at most a third of the longer of the two (or 1), if one of them begins
+ * with the other, or if the word is a whole part of the name: `estimate` of `noise estimate`, `table1` of
+ * `uma.table1`. Anything farther is more likely a wrong guess than a mistyped name, and a wrong suggestion is
+ * worse than none.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -16,10 +16,10 @@
 #include "base/base.h"
 #include "unconfuse/names.h"
 
-#define LONGEST 63        /* letters of a word that count */
-#define SHORTEST_PREFIX 2 /* letters that a beginning must have */
+#define LONGEST 63        /* letters of a word that are compared */
+#define SHORTEST_PREFIX 2 /* letters of a word that is the beginning or a part of a name */
 #define SHORTEST_BEGINNING                                                                                   \
-    4 /* letters of a name that is the beginning of a longer word: `pa` is not near `pattern` */
+    4 /* letters of a name that a longer word begins with: `pa` is not near `pattern` */
 
 static bool same_letter(char a, char b)
 {
@@ -29,7 +29,7 @@ static bool same_letter(char a, char b)
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t rows[3][LONGEST +
-                   1]; /* of the table of distances between beginnings: this row and the two before it */
+                   1]; /* of the table of distances between prefixes: this row and the two before it */
     const size_t height = strnlen(a, LONGEST), width = strnlen(b, LONGEST);
     for (size_t j = 0; j <= width; j++)
         rows[0][j] = j;
@@ -54,11 +54,11 @@ static bool begins_with(const char *text, const char *beginning, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (!same_letter(text[i], beginning[i]))
-            return false; /* also where the text ends */
+            return false; /* also if the text ends here */
     return true;
 }
 
-/* Whether the word is one of the parts of the name, which spaces, dots and hyphens separate. */
+/* Whether the word is one of the parts of the name, separated by spaces, dots and hyphens. */
 static bool is_part(const char *name, const char *word)
 {
     const size_t length = strlen(word);

@@ -1,4 +1,4 @@
-/* Reading and printing settings by their tables. */
+/* Reads, checks and prints settings by their option tables. */
 #include "unconfuse/option.h"
 
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static bool parse_bytes(uint64_t *out, const char *value)
     return true;
 }
 
-/* 0.1,0.2, or a word for both. */
+/* 0.1,0.2 or a word that stands for both */
 static bool parse_pair(double out[2], const uc_option *option, const char *value)
 {
     const size_t first = strcspn(value, ",");

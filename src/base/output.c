@@ -1,10 +1,10 @@
 /*
- * A file that appears whole or not at all: bytes go to a temporary name in the same directory, and the commit
- * renames it. What is not an ordinary file (a terminal, a pipe, /dev/null) is written directly. An output to
- * memory keeps everything in the buffer, which grows.
+ * A file that appears either complete or not at all: bytes go to a temporary file in the same directory, and
+ * the commit renames it. Anything but a regular file (a terminal, a pipe, /dev/null) is written directly. An
+ * output to memory keeps everything in its buffer, which grows.
  *
- * Several files appear together: all are complete on disk before the first is renamed. A rename that fails
- * after that is undone: the old file keeps a second name until all are there.
+ * Several files appear together: all are complete on disk before the first is renamed. If a rename fails, the
+ * ones before it are undone: each old file keeps a second name until all new ones are in place.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,17 +21,17 @@
 #include "base/output_file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
-#define BYTES_AT_ONCE ((size_t)1 << 24) /* between two questions whether to go on */
-#define WAIT_MS 50                      /* the same, for a pipe that is full or has no reader */
+#define BYTES_AT_ONCE ((size_t)1 << 24) /* between two calls of go_on */
+#define WAIT_MS 50                      /* the same, while a pipe is full or has no reader */
 
 struct uc_output {
     int file;
-    int lock;        /* the same file, until it has its name; -1: none */
-    char *name;      /* as it was given; NULL in memory */
+    int lock;        /* a duplicate of `file` that keeps its lock until the end; -1: none */
+    char *name;      /* as given; NULL in memory */
     char *path;      /* where the file will be; NULL for standard output */
     char *temporary; /* NULL: written directly */
     char *backup;    /* the old file's second name during the commit of several; NULL: none */
-    bool exists;     /* the file or pipe that is there already, and which it is */
+    bool exists;     /* whether the file or pipe exists already; device and inode identify it */
     dev_t device;
     ino_t inode;
     uc_go_on_fn *go_on;
@@ -54,8 +54,8 @@ static uc_status fail_io(const uc_output *self, const char *verb)
     return uc_fail(UC_ERR_IO, "%s: cannot %s: %s", shown(self), verb, strerror(errno));
 }
 
-/* After a wait, whether to wait once more. A signal alone does not end it: it may be a profiler's, or a
- * child's. */
+/* Asks whether to go on after a wait. A signal alone does not end the wait, since it may come from a profiler
+ * or a child process. */
 static uc_status ask(const uc_output *self)
 {
     if (!self->go_on || self->go_on(self->user))
@@ -63,7 +63,8 @@ static uc_status ask(const uc_output *self)
     return uc_fail(UC_ERR_CANCELLED, "interrupted");
 }
 
-/* Not a device: whatever is written to it, nothing is replaced or mixed up. */
+/* Remembers which file or pipe exists, but not a device: writing to it twice replaces and mixes up
+ * nothing. */
 static void remember(uc_output *self, const struct stat *info)
 {
     if (!S_ISREG(info->st_mode) && !S_ISFIFO(info->st_mode))
@@ -89,7 +90,7 @@ static uc_status open_temporary(uc_output *self)
     return status;
 }
 
-/* A pipe that nobody reads yet is waited for, but not in a call that only a signal at the right moment could
+/* Waits for a reader if it is a pipe, but not inside open(), which only a signal at the right moment could
  * end. */
 static uc_status open_directly(uc_output *self, bool pipe)
 {
@@ -111,12 +112,12 @@ static uc_status open_directly(uc_output *self, bool pipe)
     }
 }
 
-/* Only the name of an ordinary file is resolved: what /dev/stdout leads to when it is a pipe has no name. */
+/* Only the path of a regular file is resolved: if /dev/stdout is a pipe, what it leads to has no path. */
 static uc_status open_file(uc_output *self)
 {
     struct stat info;
     const bool exists = stat(self->name, &info) == 0;
-    if (!exists && errno == ELOOP) /* no file is at the end of it, and none of the links is to be replaced */
+    if (!exists && errno == ELOOP) /* the links lead to no file, and none of them may be replaced */
         return fail_io(self, "write");
     if (exists)
         remember(self, &info);
@@ -133,7 +134,7 @@ static uc_status open_file(uc_output *self)
         return open_directly(self, S_ISFIFO(info.st_mode));
     const uc_status status = open_temporary(self);
     if (status == UC_OK && exists)
-        (void)fchmod(self->file, info.st_mode & 07777); /* the new file may be read by whom the old one was */
+        (void)fchmod(self->file, info.st_mode & 07777); /* the new file has the permissions of the old one */
     return status;
 }
 
@@ -190,7 +191,7 @@ uc_status uc_output_open_memory(uc_output **out)
     return UC_OK;
 }
 
-/* ---- what it is ---- */
+/* ---- queries ---- */
 
 const char *uc_output_name(const uc_output *self)
 {
@@ -246,7 +247,7 @@ void uc_output_take(void **bytes, size_t *length, uc_output *self)
     uc_output_abort(self);
 }
 
-/* How many of the bytes were written, *written says. */
+/* Sets *written to the number of bytes that were written. */
 static uc_status write_some(uc_output *self, const char *bytes, size_t length, size_t *written)
 {
     struct pollfd room = {.fd = self->file, .events = POLLOUT};
@@ -339,7 +340,7 @@ static void release(uc_output *self)
     uc_free(self);
 }
 
-/* Everything is in the file, which is closed; its lock is kept. */
+/* Writes the rest to the file and closes it, but keeps its lock. */
 static uc_status finish(uc_output *self, bool durable)
 {
     uc_status status = flush(self);
@@ -355,7 +356,7 @@ static uc_status finish(uc_output *self, bool durable)
     return status;
 }
 
-/* With `keep`, so that it can be undone. */
+/* Renames the temporary file to its final name. With `keep` this can be undone. */
 static uc_status appear(uc_output *self, bool keep)
 {
     if (!self->temporary)
@@ -364,7 +365,7 @@ static uc_status appear(uc_output *self, bool keep)
         self->backup = uc_alloc(strlen(self->path) + UC_TEMPORARY_ROOM, 1);
         if (!self->backup)
             return UC_ERR_NOMEM;
-        if (!uc_temporary_link(self->backup, self->path)) { /* a file system without links: no way back */
+        if (!uc_temporary_link(self->backup, self->path)) { /* no hard links here: it cannot be undone */
             uc_free(self->backup);
             self->backup = NULL;
         }

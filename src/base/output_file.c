@@ -1,8 +1,8 @@
 /*
  * Temporary files are called TARGET.PID-N.tmp. Their process holds a lock (flock) on them, which the system
- * gives back however the process ends. So one that was left behind is known by both: nobody holds its lock,
- * and no process has its number. The lock alone would not do where it is not kept (some network file
- * systems), nor would the number: processes of another container have other numbers.
+ * releases however the process ends. A file counts as abandoned if nobody holds its lock and no process has
+ * its number. Neither would be enough: some network file systems ignore locks, and processes of another
+ * container have numbers of their own.
  */
 #define _GNU_SOURCE
 #include "base/output_file.h"
@@ -32,7 +32,7 @@ static char *joined(const char *directory, size_t length, const char *name)
     return path;
 }
 
-/* The directory with its slash; 0: the current one. */
+/* The length of the directory with its slash; 0: the current directory. */
 static size_t directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -47,7 +47,8 @@ char *uc_directory_of(const char *path)
     return uc_strndup(path, length);
 }
 
-/* Where a link leads that leads nowhere yet; the caller has made sure that it does not lead to itself. */
+/* Follows a link to a file that does not exist yet. The caller has made sure that links do not form a
+ * circle. */
 static char *follow(char *path)
 {
     for (int links = 0; path && links < MOST_LINKS; links++) {
@@ -101,7 +102,7 @@ static const char *after_digits(const char *text)
     return end;
 }
 
-/* The process of "BASE.PID-N.tmp"; 0: it is not called so. */
+/* The process number in "BASE.PID-N.tmp"; 0: the name has another form. */
 static pid_t owner_of(const char *name, const char *base)
 {
     const size_t length = strlen(base);
@@ -158,7 +159,7 @@ int uc_temporary_open(char *name, const char *target)
         name_temporary(name, target, attempt);
         const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0) {
-            (void)flock(file, LOCK_EX | LOCK_NB); /* without it the number of the process must do */
+            (void)flock(file, LOCK_EX | LOCK_NB); /* if it fails, only the process number protects the file */
             return file;
         }
         if (errno != EEXIST)

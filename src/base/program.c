@@ -1,4 +1,4 @@
-/* What programs do first in main. */
+/* What programs do at the start of main. */
 #define _GNU_SOURCE
 #include "unconfuse/program.h"
 
@@ -13,8 +13,7 @@ void uc_program_occupy_standard_files(void)
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
         if (fcntl(file, F_GETFD) >= 0 || errno != EBADF)
             continue;
-        /* The lowest number that is free is `file`. A program without /dev/null still has a root directory.
-         * */
+        /* open returns the lowest free number, which is `file`. Without /dev/null there is still "/". */
         if (open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             (void)open("/", O_RDONLY | O_DIRECTORY);
     }
@@ -26,6 +25,6 @@ void uc_program_unblock_signals(void)
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGINT);
     (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGALRM); /* which ends a program that does not stop when it is asked to */
+    (void)sigaddset(&signals, SIGALRM); /* it ends a program that does not stop when asked to */
     (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }

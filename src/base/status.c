@@ -1,4 +1,4 @@
-/* The last failure's sentence, one per thread. */
+/* The message of the last failure, one per thread. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ const char *uc_version(void)
     return UC_VERSION;
 }
 
-uc_status(uc_fail)(uc_status status, const char *format, ...) /* in brackets: base.h may make it a macro */
+uc_status(uc_fail)(uc_status status, const char *format, ...) /* in parentheses: base.h may define a macro */
 {
-    char fresh[sizeof sentence]; /* the arguments may point into the old sentence */
+    char fresh[sizeof sentence]; /* the arguments may point into the old message */
     va_list arguments;
     va_start(arguments, format);
     uc_message_format(fresh, sizeof fresh, format, arguments);

@@ -1,10 +1,10 @@
-/* What text is fit to be a name, and to be shown to people. */
+/* Which text may be a name, and how text is made safe to show. */
 #include <string.h>
 
 #include "base/base.h"
 
-/* The length of the UTF-8 character at p; 0 when it is not one, a control character, or a byte order mark,
- * which no one sees: files that were put together have it in the middle. */
+/* The length of the UTF-8 character at p; 0 if it is not valid, a control character, or a byte order mark.
+ * The latter is invisible, and concatenated files have it in the middle. */
 static size_t character_length(const unsigned char *p, size_t left)
 {
     if (p[0] < 0x80)
