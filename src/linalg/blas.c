@@ -1,4 +1,4 @@
-/* Loading OpenBLAS. */
+/* Loads OpenBLAS. */
 #define _GNU_SOURCE
 #include "linalg/blas.h"
 
@@ -43,13 +43,13 @@ static const struct {
 };
 
 static const size_t needed =
-    offsetof(uc_blas_functions, memory_alloc); /* those from here on may be missing */
+    offsetof(uc_blas_functions, memory_alloc); /* the functions from here on may be missing */
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool loaded;
 static _Thread_local char error[512];
 
-/* RTLD_LAZY binds what is called; the library stays for as long as the process. */
+/* RTLD_LAZY binds only what is called. The library stays loaded until the process ends. */
 static bool load(void)
 {
     uc_blas_functions found = {0};

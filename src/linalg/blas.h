@@ -1,9 +1,10 @@
 /*
- * OpenBLAS, which is loaded when it is first needed: binding its 14,000 symbols takes longer than a small
- * prediction, and it starts threads when it is loaded. The only way to BLAS and LAPACK for this folder.
+ * OpenBLAS, loaded when it is first needed: binding its 14,000 symbols takes longer than a small prediction,
+ * and it starts threads when it is loaded. All calls of BLAS and LAPACK in this folder go through this
+ * header.
  *
- * BLAS is called by its C interface; LAPACK, which has none of its own, by Fortran's: every argument is a
- * pointer, and the length of each text follows the last argument.
+ * BLAS is called by its C interface. LAPACK has none of its own and is called by Fortran's: every argument is
+ * a pointer, and the length of each text follows the last argument.
  */
 #ifndef UC_LINALG_BLAS_H
 #define UC_LINALG_BLAS_H
@@ -46,15 +47,15 @@ typedef struct uc_blas_functions {
                    const int *ldt, double *C, const int *ldc, double *work, const int *ldwork, size_t, size_t,
                    size_t, size_t);
 
-    /* Exported by OpenBLAS, but declared in none of its headers; NULL in builds that do not have them. */
+    /* Exported by OpenBLAS but declared in none of its headers; NULL in builds without them. */
     void *(*memory_alloc)(int position);
     void (*memory_free)(void *buffer);
 } uc_blas_functions;
 
-/* Filled once uc_blas_load has returned true, by whichever thread. */
+/* Valid once uc_blas_load has returned true, in any thread. */
 extern uc_blas_functions uc_blas;
 
-/* false: OpenBLAS cannot be loaded, and uc_blas_load_error says why; the next call tries again. */
+/* Returns false if OpenBLAS cannot be loaded; uc_blas_load_error says why, and the next call tries again. */
 bool uc_blas_load(void);
 const char *uc_blas_load_error(void);
 

@@ -1,9 +1,8 @@
 /*
- * The room that OpenBLAS works in. Each of its calls takes a buffer of 128 MB and gives it back; a buffer
- * that was given back serves the next call and is never returned to the system. When the system has no
- * room for another buffer, OpenBLAS asks again for ever. So buffers are made here, before the first call,
- * each only after the system has shown that the room is there, and no more calls run at once than there
- * are buffers: the others wait.
+ * The work buffers of OpenBLAS. Each of its calls takes a buffer of 128 MB and gives it back; the buffer then
+ * serves the next call and is never returned to the system. If the system has no memory for another buffer,
+ * OpenBLAS asks again forever. So buffers are made here, before the first call, each only after a check that
+ * the memory is available, and no more calls run at once than there are buffers: the others wait.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,11 +15,11 @@
 #include "linalg/linalg.h"
 
 #define BUFFER_BYTES ((size_t)1 << 27)
-/* Memory that must be left over: for what other threads allocate meanwhile, and, before a second buffer,
- * for the work itself, which matters more. */
+/* Memory that must be left over: for what other threads allocate meanwhile and, if it is not the first
+ * buffer, for the work itself, which matters more. */
 #define FIRST_SPARE ((size_t)1 << 24)
 #define NEXT_SPARE ((size_t)1 << 29)
-#define MOST_BUFFERS 128u /* OpenBLAS has places for twice as many */
+#define MOST_BUFFERS 128u /* OpenBLAS has room for twice as many */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -41,21 +40,21 @@ static bool has_room(size_t bytes)
     return room != MAP_FAILED;
 }
 
-/* Whether there is room for buffers number `first` .. `first` + `count` - 1, and to spare. */
+/* Whether there is memory for buffers number `first` .. `first` + `count` - 1, and enough is left over. */
 static bool has_room_for(unsigned first, unsigned count)
 {
     const size_t spare = first + count > 1 ? NEXT_SPARE : FIRST_SPARE;
     return has_room(count * BUFFER_BYTES + spare);
 }
 
-/* The number of buffers becomes `wanted`, or what there is room for. Those that are there are held
- * meanwhile, so that OpenBLAS must make new ones. */
+/* Makes buffers until there are `wanted`, or as many as fit in memory, and returns their number. Existing
+ * ones are held meanwhile, so that OpenBLAS must make new ones. */
 static unsigned make_buffers(unsigned wanted)
 {
     void *held[MOST_BUFFERS];
     unsigned count = 0;
     if (!uc_blas.memory_alloc ||
-        !uc_blas.memory_free) { /* each call makes its own, soon enough to trust the check */
+        !uc_blas.memory_free) { /* calls will make the buffers, soon enough for the check to hold */
         while (count < wanted && has_room_for(0, count + 1))
             count++;
         return count;
@@ -85,7 +84,7 @@ uc_status uc_blas_begin(unsigned calls_at_once)
 {
     const unsigned cores = uc_threads(NULL), most = calls_at_once > cores ? calls_at_once : cores;
     const unsigned wanted = (unsigned)uc_min_size(most, atomic_load(&limit));
-    static atomic_uint tried; /* so that what there was no room for is not tried again and again */
+    static atomic_uint tried; /* the most that was wanted so far, so that no failure is tried again */
     pthread_once(&once, begin);
     if (atomic_load(&made) > 0 && atomic_load(&tried) >= wanted)
         return UC_OK;
@@ -95,8 +94,8 @@ uc_status uc_blas_begin(unsigned calls_at_once)
         return uc_fail(UC_ERR_IO, "cannot load OpenBLAS: %s", uc_blas_load_error());
     pthread_mutex_lock(&making);
     const unsigned before = atomic_load(&made);
-    /* Calls that run hold buffers: then the ones that are there cannot be counted by holding them. No call
-     * may begin meanwhile either, so the places of all of them are taken. */
+    /* A running call holds a buffer, so that not all existing buffers can be held here. No call may begin
+     * meanwhile either. So this takes the places of all calls, and makes buffers only if it gets them. */
     unsigned taken = 0;
     while (taken < before && sem_trywait(&unused) == 0)
         taken++;
@@ -104,7 +103,7 @@ uc_status uc_blas_begin(unsigned calls_at_once)
     unsigned count = before;
     if (idle && before < wanted)
         count = make_buffers(wanted);
-    if (count < before) /* those that were made still exist */
+    if (count < before) /* earlier buffers still exist */
         count = before;
     atomic_store(&made, count);
     for (unsigned i = 0; i < taken + (count - before); i++)

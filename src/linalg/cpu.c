@@ -1,4 +1,4 @@
-/* Which version of the kernels runs: the best that the CPU has, or the one that was asked for. */
+/* Chooses the version of the kernels: the best one for the CPU, or the one that the user asks for. */
 #include "unconfuse/cpu.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* Scores of many rows, and small dense matrices by LAPACK. OpenBLAS runs one thread: our own pool gives it
- * blocks. */
+/* Scores of many rows, and small dense matrices by LAPACK. OpenBLAS uses one thread, since our own threads
+ * call it for blocks. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "linalg/linalg.h"
 #include "unconfuse/cpu.h"
 
-#define TILE_WEIGHTS ((size_t)2048) /* half of a first cache */
+#define TILE_WEIGHTS ((size_t)2048) /* half of an L1 cache */
 #define SHORTEST_TILE ((size_t)64)
 
 const char *uc_cpu_blas(void)
@@ -15,9 +15,9 @@ const char *uc_cpu_blas(void)
     return uc_blas_load() ? uc_blas.get_corename() : "none";
 }
 
-/* A tile of the weights stays in the cache while all rows are multiplied by it. BLAS would be no faster,
- * and sums the classes at the edge of its own tiles in another order: classes with equal weights would not
- * tie. */
+/* A tile of the weights stays in the cache while all rows are multiplied by it. BLAS would be no faster, and
+ * it sums the classes at the edge of its own tiles in another order, so that classes with equal weights would
+ * not tie. */
 static void score_dense_rows(double *scores, const uc_matrix *X, size_t first, size_t rows, const double *W,
                              size_t cols, size_t S)
 {
@@ -85,7 +85,8 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
 
 /* ---- small matrices ---- */
 
-/* LAPACK thinks in columns, and some of it never ends when it meets what is not a number. */
+/* LAPACK stores matrices by columns. Returns false if an entry is not a number, since some of LAPACK never
+ * ends if it meets one. */
 static bool copy_transposed(double *out, const double *A, size_t rows, size_t columns)
 {
     bool finite = true;
@@ -141,7 +142,7 @@ uc_status uc_invert(double *inverse, const double *A, size_t n)
     return status;
 }
 
-/* A, which is destroyed, is stored by columns. */
+/* A is stored by columns and is destroyed. */
 static uc_status singular_values_by_columns(double *values, double *A, size_t n)
 {
     const int size = (int)n, leading = size > 1 ? size : 1, query = -1;

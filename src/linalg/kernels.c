@@ -1,13 +1,13 @@
 /*
- * Row kernels. This file is compiled once for every CPU level, with UC_KERNEL_LEVEL naming it.
+ * The kernels for rows. This file is compiled once for every CPU level, which UC_KERNEL_LEVEL names.
  *
- * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride), so a row's value
- * x_j meets one contiguous run of S weights and no loop over classes has a scalar tail: every class is
- * summed by the same instructions in the same order. Two sums, over the even and the odd entries of the
- * row, hide the latency of the additions; they are joined at the end.
+ * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride). So a row's value
+ * x_j is multiplied by one contiguous run of S weights, and no loop over classes has a scalar tail: every
+ * class is summed by the same instructions in the same order. Two sums, over the even and the odd entries of
+ * the row, hide the latency of the additions; they are added at the end.
  *
- * Vectors are the compiler's own, never wider than the registers of the level: gcc moves wider ones
- * through memory.
+ * Vectors are compiler vector types, never wider than the registers of the level, because gcc moves wider
+ * ones through memory.
  */
 #include <string.h>
 
@@ -18,12 +18,12 @@ typedef double pair __attribute__((vector_size(16)));
 typedef double quad __attribute__((vector_size(32)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define PREFETCH_DISTANCE 12    /* entries ahead: about the time that a line takes from memory */
+#define PREFETCH_DISTANCE 12    /* entries: about as long as a cache line takes to arrive from memory */
 #define SHORT_ROW ((size_t)256) /* floats */
 #define FLOATS_PER_LINE ((size_t)16)
-#define FLOATS_AHEAD ((size_t)768) /* about what the memory gives while a line is on its way */
+#define FLOATS_AHEAD ((size_t)768) /* about what memory delivers while a cache line is on its way */
 #define SWEEP_COLUMNS ((size_t)256)
-#define WHOLE_COLUMN 64 /* a row's weights for so many classes stay in the first cache while it is scored */
+#define WHOLE_COLUMN 64 /* a row's weights for this many classes stay in the L1 cache while it is scored */
 
 #define LOAD(type, from) (*(const type##_at_any_address *)(const void *)(from))
 #define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
@@ -35,7 +35,7 @@ ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
     return dense ? i : row.columns[i];
 }
 
-/* Asks for `doubles` of the weights of the entry that comes PREFETCH_DISTANCE later. */
+/* Prefetches `doubles` of the weights of the entry that comes PREFETCH_DISTANCE later. */
 ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, bool dense, size_t doubles)
 {
     if (!dense && i + PREFETCH_DISTANCE < row.count)
@@ -43,7 +43,7 @@ ALWAYS_INLINE void prefetch(const double *W, size_t S, uc_row row, size_t i, boo
             __builtin_prefetch(W + row.columns[i + PREFETCH_DISTANCE] * S + at);
 }
 
-/* The same for the first entries, which no earlier one asked for. */
+/* The same for the first entries, which no earlier entry prefetches. */
 ALWAYS_INLINE void prefetch_first(const double *W, size_t S, uc_row row, bool dense)
 {
     for (size_t i = 0; !dense && i < PREFETCH_DISTANCE && i < row.count; i++)
@@ -101,7 +101,7 @@ DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
 DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
 DEFINE_SCORES(scores_of_28, widest, VECTORS(28))
 
-/* The row's values i, i + 1, ... of one vector times their weights. */
+/* One vector of the row's values i, i + 1, ... times their weights. */
 ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool dense)
 {
     const float *x = row.values + i;
@@ -111,7 +111,7 @@ ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool den
     return WIDEN(x) * GATHER(w, column);
 }
 
-/* Four vectors of sums hide the latency of the additions: a dense row waits for nothing but memory. Sparse
+/* Four vectors of sums hide the latency of the additions, so that a dense row waits only for memory. Sparse
  * rows are summed in the same order. */
 ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
 {
@@ -134,8 +134,8 @@ ALWAYS_INLINE double dot_of(uc_row row, const double *w, bool dense)
     return total;
 }
 
-/* Of a whole column the first group of classes prefetches all; of a longer one each group prefetches its
- * own part. */
+/* If the whole column fits in the cache, the first group of classes prefetches all of it; otherwise each
+ * group prefetches its own part. */
 ALWAYS_INLINE size_t doubles_asked(bool whole, size_t k, size_t S, size_t own)
 {
     if (!whole)
@@ -251,8 +251,8 @@ static double dot(uc_row row, const double *w)
     return dot_of(row, w, true);
 }
 
-/* Dense rows one after the other, each as dot_of sums it. Between short ones the machine by itself does not
- * look ahead far enough; in long ones it does so better than it can be told. */
+/* Dense rows one after the other, each summed as in dot_of. Hardware prefetching does not look far enough
+ * ahead from one short row to the next; in long rows it does better than explicit prefetching. */
 static void dots(double *out, const float *rows, size_t stride, size_t count, size_t columns, const double *w)
 {
     const size_t asked = columns <= SHORT_ROW ? columns : 0;
@@ -290,8 +290,8 @@ static double norm2(uc_row row)
 
 /* ---- symmetric matrices ---- */
 
-/* Columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= scale u, and their
- * products with `vectors` vectors, which lie S apart, are added to `out`. */
+/* In columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= scale u, then adds the
+ * products of the rows with `vectors` vectors, S doubles apart, to `out`. */
 ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u, const double *scale,
                               const double *X, size_t first, size_t last, size_t rows, size_t vectors)
 {
@@ -312,7 +312,7 @@ ALWAYS_INLINE void sweep_rows(double *out, double *b, size_t S, const double *u,
         }
 }
 
-/* Some columns of all rows at a time, so that u and the vectors stay in the first cache. */
+/* Sweeps some columns of all rows at a time, so that u and the vectors stay in the L1 cache. */
 ALWAYS_INLINE void sweep_of(double *out, double *B, size_t n, size_t S, const double *u, double factor,
                             const double *X, size_t vectors)
 {
@@ -357,8 +357,8 @@ static void sweep(double *out, double *B, size_t n, size_t S, const double *u, d
 
 /* ---- products of dense rows, summed in one order whatever their number ----
  *
- * UC_LANES sums a pair of rows, as linalg.h says. A register that is narrower than the lanes goes over the
- * row once for every part of them. */
+ * Every pair of rows has UC_LANES sums; see linalg.h. If a register holds fewer lanes, the row is read once
+ * for each part of them. */
 
 /* A row x of doubles and `rows` rows of floats, `stride` floats apart. */
 ALWAYS_INLINE void products_with(double *out, const double *x, const float *Y, size_t stride, size_t quads,
@@ -421,8 +421,8 @@ static void tile(double *sums, const double *X, const double *Y, size_t quads)
 typedef uint64_t bits __attribute__((vector_size(sizeof(widest))));
 
 /* exp of numbers that are not above 0:  x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r),
- * whose remainder is below 2^-57. Adding 1.5 * 2^52 leaves n, rounded, in the lowest bits, from where it
- * is added to the exponent. Below -708, where numbers begin to lose digits, the result is 0. */
+ * whose remainder is below 2^-57. Adding 1.5 * 2^52 rounds to n and leaves it in the lowest bits, from where
+ * it is added to the exponent. Below -708, where results begin to lose digits, the result is 0. */
 ALWAYS_INLINE widest exp_of(widest x)
 {
     static const double series[] = {1.0,
@@ -451,7 +451,7 @@ ALWAYS_INLINE widest exp_of(widest x)
     return (widest)(result & (bits)(x >= zero - 708.0));
 }
 
-/* Products become values of the kernel. */
+/* Turns inner products into values of the gaussian kernel. */
 static void gaussian(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
                      size_t quads)
 {

@@ -1,4 +1,4 @@
-/* The inner loops, compiled once for every CPU level; cpu.c chooses. */
+/* The inner loops, compiled once for every CPU level; cpu.c chooses one version. */
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
 

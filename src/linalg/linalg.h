@@ -2,7 +2,7 @@
  *
  *   K        classes          S   stride of the weights: K rounded up, the padding is zero
  *   W        weights, feature-major: W[j * S + k] is feature j's weight for class k
- *   tau      what each class gets in an update: W[j][k] += x_j tau[k]
+ *   tau      the coefficient of each class in an update: W[j][k] += x_j tau[k]
  */
 #ifndef UC_LINALG_H
 #define UC_LINALG_H
@@ -18,14 +18,14 @@ static inline size_t uc_class_stride(size_t classes)
     return classes <= 2 ? classes : (classes + 3) / 4 * 4;
 }
 
-/* The columns that the row needs: one more than its last. */
+/* The number of columns that the row needs: one more than its last column. */
 static inline size_t uc_row_width(uc_row row)
 {
     return row.count > 0 ? uc_row_column(row, row.count - 1) + 1 : 0;
 }
 double uc_row_norm2(uc_row row);
 double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
-/* The same of `rows` rows of X from `first` on, bit for bit; dense ones are read faster. */
+/* The same for `rows` rows of X from `first` on, with the same bits; dense rows are faster this way. */
 void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w);
 void uc_widen(double *out, const float *values, size_t count); /* as doubles */
 void uc_row_axpy(double factor, uc_row row, double *w);        /* w += factor * row */
@@ -76,12 +76,12 @@ void uc_products(double *out, const double *x, const float *Y, size_t stride, si
 void uc_tile(double *sums, const double *X, const double *Y, size_t quads);
 /* Inner products of x with rows y become values of the gaussian kernel, exp(-distance / width): distance =
  * norm2_x + norm2_y - 2 product, which counts as 0 up to `rounding` (norm2_x + norm2_y). The relative
- * error is below 1e-15 (1 + distance / width); what is below e^-708 is 0. Every value is computed alike,
- * whatever `count` is. */
+ * error is below 1e-15 (1 + distance / width); values below e^-708 become 0. Every value is computed in the
+ * same way, whatever `count` is. */
 void uc_gaussian(double *values, const double *norm2_y, size_t count, double norm2_x, double width,
                  double rounding);
-/* Numbers that are not above 0 become their exponentials, with a relative error below 1e-15; what is below
- * e^-708 is 0. Every value is computed alike, whatever `count` is. */
+/* Replaces numbers <= 0 by their exponentials, with a relative error below 1e-15; values below e^-708 become
+ * 0. Every value is computed in the same way, whatever `count` is. */
 void uc_exponential(double *values, size_t count);
 
 /* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0).
@@ -90,9 +90,9 @@ void uc_exponential(double *values, size_t count);
 void uc_score_rows(double *scores, const uc_matrix *X, size_t first, size_t last, const double *W,
                    size_t cols, size_t S, const double *offset);
 
-/* For gradients, which need the same rows twice. scores[i * S + k] of rows first .. first + rows - 1 plus
- * offset[k]; dense rows stay in `work` (rows x cols doubles; unused for sparse X) as doubles. With a `work`
- * of NULL rows are multiplied one by one, which is the faster way when S is 1. */
+/* For gradients, which need the same rows twice: scores[i * S + k] of rows first .. first + rows - 1, plus
+ * offset[k]. Dense rows stay in `work` (rows x cols) as doubles; sparse ones do not use it. If `work` is
+ * NULL, rows are multiplied one by one, which is faster if S is 1. */
 void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first, size_t rows,
                                 const double *W, size_t S, const double *offset, double *work);
 /* G[j][k] += sum over the same rows of x_ij R[i * S + k]; `work` as uc_score_rows_for_gradient left it. */
@@ -100,22 +100,22 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
                      const double *work);
 
 /* ---- small dense matrices, row by row, over LAPACK ---- */
-uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_ERR_INVALID when singular */
+uc_status uc_invert(double *inverse, const double *A, size_t n);         /* UC_ERR_INVALID if singular */
 uc_status uc_singular_values(double *values, const double *A, size_t n); /* descending */
 uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t columns); /* A X = B */
 
-/* Of a sparse matrix of at most UINT32_MAX rows: row j of `out` has the entries of column j. */
+/* Transposes a sparse matrix of at most UINT32_MAX rows: row j of `out` has the entries of column j. */
 uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self);
 
-/* The position of the largest of values[0..count), the lowest of equals. */
+/* The position of the largest of values[0..count); of equal ones, the lowest. */
 size_t uc_argmax(const double *values, size_t count);
 
 /* ---- dense matrices over BLAS and LAPACK, row by row; one thread each ---- */
 
-/* Call it before work that calls BLAS from up to `calls_at_once` threads. Makes OpenBLAS use one thread
- * per call and reserves its buffers, at least one per core: jobs that run concurrently do not know of each
- * other. UC_ERR_NOMEM if there is not enough memory for a single buffer; with fewer than were asked for,
- * calls wait for each other. Once the buffers are there, this costs nothing. */
+/* Call it before work that calls BLAS from up to `calls_at_once` threads. Makes OpenBLAS use one thread per
+ * call and reserves its buffers, at least one per core, since jobs that run concurrently do not know of each
+ * other. UC_ERR_NOMEM if there is not enough memory for a single buffer; if there are fewer than were asked
+ * for, calls wait for each other. Once the buffers exist, this costs nothing. */
 uc_status uc_blas_begin(unsigned calls_at_once);
 /* For tests: the largest number of buffers that uc_blas_begin makes; existing ones stay. */
 void uc_blas_limit(unsigned buffers);
@@ -147,44 +147,44 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* Fails, naming `what`, if n is too large for uc_eigen_top, or if it and `other_bytes` exceed the memory
  * limit. */
 uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context);
-/* Inverts a lower triangle in place: n rows of n; what is above the diagonal is left alone.
- * UC_ERR_INVALID when a diagonal entry is 0. */
+/* Inverts a lower triangle (n rows of n) in place and leaves what is above the diagonal alone. UC_ERR_INVALID
+ * if a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);
-/* Every one of the `rows` rows x of X becomes L^-1 x, L a lower triangle of n rows; rows of X and L are
+/* Replaces each of the `rows` rows x of X by L^-1 x. L is a lower triangle of n rows; rows of X and L are
  * `x_stride` and `l_stride` doubles apart. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n);
-/* Every one of the `columns` columns x of X (n rows, without gaps) becomes L^-1 x, or L'^-1 x, for a lower
- * triangle L; and L'x. */
+/* Replaces each of the `columns` columns x of X (n rows, without gaps) by L^-1 x or, if `transposed`, by
+ * L'^-1 x for a lower triangle L; the second function replaces it by L'x. */
 void uc_solve_lower_columns(double *X, size_t columns, const double *L, size_t n, bool transposed);
 void uc_times_lower(double *X, size_t columns, const double *L, size_t n);
-/* The lower triangle of the n x n matrix A becomes L with L L' = A; above the diagonal it becomes 0.
- * UC_ERR_DIVERGED if A is not positive definite. */
+/* Replaces the n x n matrix A, of which the lower triangle is read, by the lower triangle L with L L' = A,
+ * and zeros above the diagonal. UC_ERR_DIVERGED if A is not positive definite. */
 uc_status uc_cholesky(double *A, size_t n);
-/* Every one of the `rows` rows x of X (n numbers each, without gaps) becomes (L L')^-1 x. */
+/* Replaces each of the `rows` rows x of X (n numbers each, without gaps) by (L L')^-1 x. */
 void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n);
-/* The lower triangle of the n x n matrix A gets the sum of x x' over the `rows` rows x of X, added. */
+/* Adds the sum of x x' over the `rows` rows x of X to the lower triangle of the n x n matrix A. */
 void uc_add_squares(double *A, const double *X, size_t rows, size_t n);
 
 /* ---- symmetric n x n matrices of which the lower triangle is used; rows are `stride` doubles apart ---- */
 
 /* y = A x */
 void uc_symmetric_times(double *y, const double *A, size_t stride, size_t n, const double *x);
-/* C (rows x n) = X A, X has rows of n; rows of both are `x_stride` doubles apart. */
+/* C (rows x n) = X A, where rows of C and X are `x_stride` doubles apart. */
 void uc_times_symmetric(double *C, const double *X, size_t x_stride, size_t rows, const double *A,
                         size_t stride, size_t n);
 /* C (n x columns) = A B, without gaps. */
 void uc_symmetric_product(double *C, const double *A, size_t stride, size_t n, const double *B,
                           size_t columns);
-/* A += factor U'U, U has `rows` rows of n, `u_stride` doubles apart. */
+/* A += factor U'U, where U has `rows` rows of n, `u_stride` doubles apart. */
 void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const double *U, size_t u_stride,
                       size_t rows);
-/* A becomes its inverse; UC_ERR_INVALID when it is not positive definite. */
+/* Inverts A in place; UC_ERR_INVALID if it is not positive definite. */
 uc_status uc_symmetric_invert(double *A, size_t stride, size_t n);
-/* The lower triangle L with LL' = A, in single precision: what it is used for, x'Ax = |L'x|^2, has no
- * cancellation, and A may have entries of any size. `work`: n^2. UC_ERR_DIVERGED if A is not positive
- * definite. */
+/* The lower triangle L with LL' = A. Single precision is enough, since its use, x'Ax = |L'x|^2, has no
+ * cancellation, and A may have entries of any size. `work` has n^2 doubles. UC_ERR_DIVERGED if A is not
+ * positive definite. */
 uc_status uc_symmetric_root(float *L, const double *A, size_t stride, size_t n, double *work);
-/* Every one of the `rows` rows x of X becomes L'x, L a lower triangle; rows of both are `stride` apart. */
+/* Replaces each of the `rows` rows x of X by L'x, L a lower triangle; rows of both are `stride` apart. */
 void uc_times_root(float *X, size_t rows, const float *L, size_t stride, size_t n);
 
 #endif

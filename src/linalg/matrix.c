@@ -1,4 +1,4 @@
-/* Making, copying and reshaping feature matrices. */
+/* Creates, copies and reshapes feature matrices. */
 #include "unconfuse/matrix.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ typedef struct copy_job {
     const size_t *rows; /* NULL: all */
 } copy_job;
 
-/* Row rows[i], or row i when `rows` is NULL. */
+/* Row rows[i], or row i if `rows` is NULL. */
 static uc_row named_row(const uc_matrix *self, const size_t *rows, size_t i)
 {
     const size_t row = rows ? rows[i] : i;
@@ -100,7 +100,7 @@ uc_status uc_matrix_subset(uc_matrix *out, const uc_matrix *self, const size_t *
     return uc_run_blocks(&fitting, uc_block_count(count, ROWS_PER_BLOCK), copy_block, &job);
 }
 
-/* offsets[j + 1] counts where the next entry of row j goes, and is where the row ends when all are there. */
+/* offsets[j + 1] is where the next entry of row j goes; once all are placed, it is the end of the row. */
 uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
 {
     assert(uc_matrix_is_sparse(self) && self->rows <= UINT32_MAX);
@@ -126,7 +126,7 @@ uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
     return UC_OK;
 }
 
-/* Gives the memory of entries at or above `entries` back; a refusal only keeps it longer. */
+/* Returns the memory of entries at or above `entries`; if that fails, it is only kept longer. */
 static void shrink(uc_matrix *self, size_t entries)
 {
     float *values = uc_realloc(self->values, entries, sizeof *values);
@@ -137,7 +137,8 @@ static void shrink(uc_matrix *self, size_t entries)
         self->columns = columns;
 }
 
-/* From the last row to the first, so that what has been moved can be given back on the way. */
+/* Goes from the last row to the first, so that the memory of rows that were moved can be returned on the
+ * way. */
 uc_status uc_matrix_densify(uc_matrix *self)
 {
     const size_t entries_per_shrink = (size_t)1 << 22;

@@ -1,5 +1,5 @@
-/* Products, eigenvectors and triangles of dense matrices, handed to BLAS and LAPACK. Matrices are stored
- * row by row; LAPACK, which thinks in columns, is given the transposed problem instead of a copy. */
+/* Products, eigenvectors and triangles of dense matrices by BLAS and LAPACK. Our matrices are stored by rows
+ * and those of LAPACK by columns, so LAPACK gets the transposed problem instead of a copy. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define VECTORS_PER_JOB ((size_t)64)
 #define MOST_ROWS ((size_t)46000) /* LAPACK counts the work of dstedc, n^2 + 4n + 1 numbers, with 32 bits */
 #define PANEL ((size_t)32)        /* columns of reflections that are applied together */
-#define NO_MEMORY (-1000)         /* what LAPACK never returns */
+#define NO_MEMORY (-1000)         /* a value that LAPACK never returns */
 
 static CBLAS_TRANSPOSE turned(uc_operand operand)
 {
@@ -23,13 +23,13 @@ static double entry(uc_operand operand, size_t i, size_t j)
     return operand.values[i * operand.stride + j];
 }
 
-/* For assertions: columns of the operand as stored, when it is rows x columns as used. */
+/* For assertions: the columns of the operand as stored, if it is rows x columns as used. */
 __attribute__((unused)) static size_t used_width(uc_operand operand, size_t rows, size_t columns)
 {
     return operand.transposed ? rows : columns;
 }
 
-/* For when OpenBLAS cannot have a buffer. */
+/* For when there is no buffer for OpenBLAS. */
 static void multiply_plainly(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, size_t k,
                              size_t n, double alpha, double beta)
 {
@@ -123,7 +123,7 @@ static void make_triangles(reflections *self, const double *factors)
     }
 }
 
-/* Vectors of T become vectors of A, some at a time. */
+/* Turns some eigenvectors of T into those of A. */
 static uc_status reflect_job(size_t job, void *user)
 {
     const reflections *self = user;
@@ -161,7 +161,8 @@ static int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_d
     return info;
 }
 
-/* The diagonal becomes the eigenvalues, ascending; column k of Z the vector of the k-th. */
+/* Replaces the diagonal by the eigenvalues, ascending. LAPACK's column k of Z becomes the k-th
+ * eigenvector. */
 static int solve_tridiagonal(double *diagonal, double *off_diagonal, size_t n, double *Z)
 {
     const int size = (int)n, query = -1;
@@ -239,7 +240,7 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
     return status;
 }
 
-/* Our lower triangle is the upper one of a matrix stored by columns. */
+/* Our lower triangle is LAPACK's upper one, since it stores matrices by columns. */
 uc_status uc_invert_lower(double *L, size_t n)
 {
     const int size = (int)n;
@@ -255,7 +256,7 @@ uc_status uc_invert_lower(double *L, size_t n)
     return UC_OK;
 }
 
-/* x' = x' L^-T, all rows at once. */
+/* For all rows at once: x' becomes x' L'^-1. */
 void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, size_t l_stride, size_t n)
 {
     if (!uc_blas_enter()) {
@@ -271,7 +272,7 @@ void uc_solve_lower(double *X, size_t x_stride, size_t rows, const double *L, si
     uc_blas_leave();
 }
 
-/* Row i of X is what is left when the rows that are known already are taken away. */
+/* Once row i of the solution is known, its contribution is subtracted from all other rows. */
 static void solve_columns_plainly(double *X, size_t columns, const double *L, size_t n, bool transposed)
 {
     for (size_t step = 0; step < n; step++) {
@@ -298,7 +299,7 @@ void uc_solve_lower_columns(double *X, size_t columns, const double *L, size_t n
     uc_blas_leave();
 }
 
-/* From the top: row j of L'x has row j and those below it, which are still as they were. */
+/* From the top down: row j of L'x needs row j and those below it, which still have their old values. */
 void uc_times_lower(double *X, size_t columns, const double *L, size_t n)
 {
     for (size_t j = 0; j < n; j++) {
@@ -338,7 +339,7 @@ uc_status uc_cholesky(double *A, size_t n)
         return uc_fail(UC_ERR_INVALID, "the matrix has an entry that is not a number");
     if (!uc_blas_enter())
         return uc_fail(UC_ERR_NOMEM, "not enough memory to factor a %zu x %zu matrix", n, n);
-    /* our rows are LAPACK's columns, so our lower triangle is its upper one */
+    /* Our rows are LAPACK's columns, so our lower triangle is its upper one. */
     uc_blas.dpotrf("U", &size, A, &leading, &info, 1);
     uc_blas_leave();
     if (info != 0)
@@ -350,7 +351,7 @@ uc_status uc_cholesky(double *A, size_t n)
     return UC_OK;
 }
 
-/* Row x becomes L'^-1 x, by the columns of L. */
+/* Replaces the row x by L'^-1 x; it reads L by rows. */
 static void solve_transposed_plainly(double *x, const double *L, size_t n)
 {
     for (size_t i = n; i-- > 0;) {

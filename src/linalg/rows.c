@@ -1,5 +1,5 @@
-/* Operations on one row, by the kernels that were chosen for this CPU. tests/reference.h has plain
- * versions. */
+/* Operations on one row by the kernels chosen for this CPU. tests/reference.h has simple versions to compare
+ * with. */
 #include <string.h>
 
 #include "linalg/kernels.h"
@@ -125,7 +125,7 @@ uc_row uc_known_row(uc_row row, size_t cols)
 void uc_row_prefetch(uc_row row, const double *W, size_t S)
 {
     if (!row.columns)
-        return; /* the next row's weights are this row's */
+        return; /* dense rows use the same weights, which are in the cache already */
     for (size_t i = 0; i < row.count; i++) {
         const char *line = (const char *)(W + row.columns[i] * S);
         for (size_t at = 0; at < S * sizeof(double); at += 64)
@@ -139,7 +139,7 @@ size_t uc_argmax(const double *values, size_t count)
         return 0;
     size_t best = 0;
     double most = values[0];
-    for (size_t k = 1; k < count; k++) { /* no branch: which is the largest cannot be foreseen */
+    for (size_t k = 1; k < count; k++) { /* no branch, since it would be mispredicted often */
         const bool more = values[k] > most;
         most = more ? values[k] : most;
         best = more ? k : best;

@@ -1,4 +1,4 @@
-/* Symmetric matrices by their lower triangle, over BLAS and LAPACK; one thread each. */
+/* Symmetric matrices, given by their lower triangle, over BLAS and LAPACK; one thread each. */
 #include <string.h>
 
 #include "linalg/blas.h"
@@ -9,7 +9,7 @@ static double entry(const double *A, size_t stride, size_t i, size_t j)
     return i >= j ? A[i * stride + j] : A[j * stride + i];
 }
 
-/* Where there is no buffer for BLAS: row i of the product with column j of X, by strides. */
+/* For when there is no buffer for OpenBLAS. Rows and columns of C and X are given by their strides. */
 static void multiply_plainly(double *C, size_t c_row, size_t c_column, const double *A, size_t stride,
                              size_t n, const double *X, size_t x_row, size_t x_column, size_t columns)
 {
@@ -79,7 +79,7 @@ void uc_symmetric_add(double *A, size_t stride, size_t n, double factor, const d
     uc_blas_leave();
 }
 
-/* Our lower triangle is the upper one of a matrix stored by columns. */
+/* Our lower triangle is LAPACK's upper one, since it stores matrices by columns. */
 uc_status uc_symmetric_invert(double *A, size_t stride, size_t n)
 {
     if (n == 0)
@@ -119,7 +119,7 @@ void uc_times_root(float *X, size_t rows, const float *L, size_t stride, size_t 
         return;
     }
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < n; j++) { /* what is left of j is not needed any more */
+        for (size_t j = 0; j < n; j++) { /* entries left of j are no longer needed */
             double sum = 0.0;
             for (size_t l = j; l < n; l++)
                 sum += (double)X[i * stride + l] * (double)L[l * stride + j];
