@@ -1,10 +1,10 @@
 /*
  * Mapping rows:  map(x) = P' k(x) - shift,  k(x) = the kernel values of x with the landmarks.
  *
- * Many rows go through tiles: a block of rows times a panel of landmarks gives kernel values, which are
- * multiplied by the panel's rows of P and added to the block's coordinates. One row goes through a dense
- * copy of itself, with which every landmark has one dot product. A learned map prepares the row first, and
- * maps many rows one by one, so that a stream and a model have the same bits.
+ * Many rows are mapped by tiles: a block of rows times a panel of landmarks gives kernel values, which are
+ * multiplied by the panel's rows of P and added to the block's coordinates. A single row is copied into a
+ * dense vector first, and every landmark takes one dot product with it. A learned map prepares the row first,
+ * and maps many rows one by one, so that a stream and a model have the same bits.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void project_panel(double *coordinates, const uc_map *map, const double *
     uc_gemm(coordinates, D, (uc_operand){values, count, false}, P, rows, count, D, 1.0, 1.0);
 }
 
-/* -shift, to which P' k(x) is added. */
+/* Sets the coordinates to -shift; P' k(x) is added later. */
 static void start_coordinates(double *coordinates, const uc_map *map)
 {
     memset(coordinates, 0, map->dimension * sizeof *coordinates);
@@ -125,7 +125,7 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 size_t uc_map_row_work(const uc_map *self)
 {
     const size_t dense = uc_quads(self->landmarks.cols) * UC_LANES;
-    if (self->kind == UC_MAP_LEARNED) /* z twice, as floats and as doubles, and the kernel values */
+    if (self->kind == UC_MAP_LEARNED) /* z as floats, z as doubles, and the kernel values */
         return 2 * dense + self->landmarks.rows;
     if (!self->projection)
         return dense;
@@ -139,7 +139,7 @@ static void expand(double *dense, uc_row row, size_t cols)
         dense[uc_row_column(row, i)] = row.values[i];
 }
 
-/* One sum, in the order of uc_panel_row_products. */
+/* A single sum, in the same order as in uc_panel_row_products. */
 static double product_in_order(uc_row landmark, const double *dense)
 {
     double sum = 0.0;
@@ -148,8 +148,8 @@ static double product_in_order(uc_row landmark, const double *dense)
     return sum;
 }
 
-/* Landmarks of a stream are also multiplied by blocks of rows, with the same bits; others may be summed
- * faster. */
+/* Landmarks of a stream are also multiplied by blocks of rows, which must give the same bits. Other maps may
+ * use a faster order of summation. */
 static void sparse_products(double *values, const uc_map *self, size_t first, size_t count,
                             const double *dense)
 {
@@ -186,7 +186,7 @@ static void project_row(float *out, const uc_map *self, const double *values, do
         out[j] = (float)coordinates[j];
 }
 
-/* z, the kernel values of z, and z once more. */
+/* Computes z, then the kernel values of z; copies z behind them if it is kept. */
 static void learned_row(float *out, const uc_map *self, uc_row row, double *work)
 {
     const size_t cols = self->landmarks.cols, width = uc_quads(cols) * UC_LANES, m = self->landmarks.rows;

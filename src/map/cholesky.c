@@ -1,21 +1,22 @@
 /*
- * Maps onto the span of some rows, in an orthonormal basis of it: kgs, random and, followed by a random
- * projection, jl.
+ * Maps onto the span of some rows, in an orthonormal basis of that span: kgs and random, and jl, which adds a
+ * random projection.
  *
  *   l_1 .. l_D   landmarks: rows of X        K_ij = k(l_i, l_j) = L L',  L lower triangular
  *   map(x) = L^-1 (k(l_1, x), ..., k(l_D, x)),   so P = L^-T: coordinate j needs the first j landmarks only
  *
  * <map(x), map(y)> = k(x, y) for x, y in the span: Gram-Schmidt on the landmarks in the kernel's space.
  *
- * kgs takes as next landmark the row that is farthest from the span of those before (pivoted incomplete
+ * The next landmark of kgs is the row farthest from the span of the earlier ones (pivoted incomplete
  * Cholesky; Shawe-Taylor, Cristianini, Kernel Methods for Pattern Analysis, 2004, algorithm 5.12):
  *
  *   g_j = (k(X, l_j) - G g(l_j)') / sqrt(r(l_j))     a column of G (n x D), one kernel column each
- *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2: squared distance to it
+ *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2: squared distance to the
+ * span
  *
- * random takes random rows and passes over those that lie in the span already (Balcan, Blum, Vempala,
- * Kernels as features, 2004). jl takes 4 D such rows, whose space is then multiplied by a Gaussian matrix
- * / sqrt(D): lengths and angles stay nearly as they are (their second mapping).
+ * random takes random rows and skips those that already lie in the span (Balcan, Blum, Vempala, Kernels as
+ * features, 2004). jl takes 4 D such rows and multiplies the coordinates by a Gaussian matrix / sqrt(D),
+ * which nearly preserves lengths and angles (the second mapping of that paper).
  */
 #include <math.h>
 #include <string.h>
@@ -36,13 +37,13 @@
 typedef struct pivoting {
     const uc_map *map;
     const uc_matrix *X;
-    size_t D, found;          /* columns of G: wanted, and so far */
+    size_t D, found;          /* columns of G: wanted, found so far */
     double *norm2, *residual; /* n */
     double *G;                /* n x D */
     double *L;                /* D x D: the rows of G of the pivots so far, then of this one */
-    double *pivot;            /* the pivot's values as doubles, cols of them, then its squared length */
-    size_t own_pivot;         /* its place in X; SIZE_MAX: another process has it */
-    size_t *pivots;           /* D: rows of all processes */
+    double *pivot;            /* cols + 1: the pivot's values as doubles, then its squared length */
+    size_t own_pivot;         /* its row in X; SIZE_MAX: another process has it */
+    size_t *pivots;           /* D: row numbers over all processes */
 } pivoting;
 
 static uc_status pivot_block(size_t block, void *user)
@@ -63,7 +64,7 @@ static uc_status pivot_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* The largest residual of all processes, and its row among the rows of all; the lowest of equals. */
+/* The largest residual over all processes, and its row number over all; of equal ones, the lowest row. */
 static uc_status find_pivot(double *largest, size_t *row, const pivoting *run, uc_share share,
                             const uc_comm *comm)
 {
@@ -86,7 +87,7 @@ static uc_status find_pivot(double *largest, size_t *row, const pivoting *run, u
     return status;
 }
 
-/* All processes get the pivot's values and length, and its row of L, from the process that has it. */
+/* The process that has the pivot gives all others its values, its length and its row of L. */
 static uc_status share_pivot(pivoting *run, double residual, const uc_comm *comm)
 {
     const size_t cols = run->X->cols, p = run->own_pivot;
@@ -204,8 +205,8 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
 
 /* ---- random ---- */
 
-/* Candidates go in batches: their kernel values with the landmarks so far, in parallel, and one triangular
- * solve for all of them; what they share among themselves is made up for one by one. */
+/* Candidates are tried in batches: their kernel values with the landmarks so far are computed in parallel and
+ * solved in one triangular solve; landmarks of the same batch are then accounted for one by one. */
 typedef struct spanning {
     const uc_map *map;
     const uc_matrix *X;
@@ -215,8 +216,8 @@ typedef struct spanning {
     double *norm2;       /* wanted: of the landmarks */
     double *L;           /* wanted x wanted */
     double *batch;       /* BATCH x wanted: the rows of L that the candidates would have */
-    const size_t *first; /* candidate of the batch, in `rows` */
-    double largest;      /* kernel value of a candidate with itself */
+    const size_t *first; /* the first candidate of the batch, in `rows` */
+    double largest;      /* the largest kernel value of a candidate with itself so far */
 } spanning;
 
 static double kernel_of_rows(const spanning *run, const double *candidate, double norm2, size_t landmark)
@@ -245,7 +246,8 @@ static uc_status candidate_job(size_t b, void *user)
     return UC_OK;
 }
 
-/* Adds row i to the landmarks unless it lies in their span; `l` is its row of L, up to landmark `known`. */
+/* Adds row i to the landmarks unless it lies in their span. `l` is its row of L, computed up to landmark
+ * `known`. */
 static void try_row(spanning *run, size_t i, double *l, size_t known, double *candidate)
 {
     const double norm2 = uc_row_norm2(uc_matrix_row(run->X, i)), own = uc_kernel_diagonal(run->map, norm2);
@@ -265,7 +267,7 @@ static void try_row(spanning *run, size_t i, double *l, size_t known, double *ca
     run->rows[run->found++] = i;
 }
 
-/* Landmarks are never ahead of the candidates, so that both can share `rows`. */
+/* There are never more landmarks than candidates tried, so both can share `rows`. */
 static uc_status span_random_rows(spanning *run, const uc_context *context)
 {
     const size_t n = run->count;
@@ -288,7 +290,7 @@ static uc_status span_random_rows(spanning *run, const uc_context *context)
     return status;
 }
 
-/* Landmarks and P of the rows of run->X that run->rows names. */
+/* Learns landmarks and P from the rows of run->X listed in run->rows. */
 static uc_status span_rows(const uc_map_fitting *fitting, spanning *run)
 {
     uc_map *self = fitting->self;
@@ -299,7 +301,7 @@ static uc_status span_rows(const uc_map_fitting *fitting, spanning *run)
     uc_status status = UC_ERR_NOMEM;
     if (run->norm2 && run->L && run->batch)
         status = span_random_rows(run, fitting->context);
-    const bool enough = run->found == wanted || run->count == fitting->rows; /* else more candidates come */
+    const bool enough = run->found == wanted || run->count == fitting->rows; /* else the caller tries more */
     if (status == UC_OK && enough && run->found < self->dimension)
         status = uc_map_lower_dimension(self, run->found, fitting->context);
     if (status == UC_OK && enough)
@@ -312,7 +314,7 @@ static uc_status span_rows(const uc_map_fitting *fitting, spanning *run)
     return status;
 }
 
-/* The first `count` of the random rows, of all processes, in this one. */
+/* Gathers the first `count` of the random rows from all processes and spans them. */
 static uc_status span_gathered(bool *enough, const uc_map_fitting *fitting, const size_t *rows, size_t count,
                                size_t wanted)
 {
@@ -331,8 +333,8 @@ static uc_status span_gathered(bool *enough, const uc_map_fitting *fitting, cons
     return status;
 }
 
-/* Landmarks and P of up to `wanted` random rows. Rows of several processes are gathered first, a few more
- * than are wanted: some may lie in the span of others. */
+/* Learns landmarks and P from up to `wanted` random rows. Rows of several processes are gathered first, a few
+ * more than wanted, since some may lie in the span of others. */
 static uc_status fit_span(const uc_map_fitting *fitting, size_t wanted)
 {
     const size_t n = fitting->rows;
@@ -360,7 +362,7 @@ uc_status uc_map_fit_random(const uc_map_fitting *fitting)
 
 /* ---- jl ---- */
 
-/* P <- P R / sqrt(D), R of standard normal numbers. */
+/* P <- P R / sqrt(D), where R has standard normal entries. */
 static uc_status project_at_random(uc_map *self, uint64_t seed)
 {
     const size_t m = self->landmarks.rows, D = self->dimension;

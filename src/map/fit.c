@@ -1,4 +1,4 @@
-/* Learning a map of any kind: settings, width of the kernel, and what must be true of the rows. */
+/* Learns a map of any kind: checks the settings and the rows, and finds the width of the kernel. */
 #include <math.h>
 
 #include "linalg/linalg.h"
@@ -111,7 +111,7 @@ static uc_status fit_on_rows(const uc_map_fitting *fitting, size_t rows_before)
     return fit_kind(fitting);
 }
 
-/* The weights of all rows; NULL when they are all the same, as if there were none. */
+/* The weights of the rows of all processes; NULL if all are equal, as if there were none. */
 static uc_status gather_weights(double **out, const double *weights, uc_share share, size_t rows,
                                 const uc_context *context)
 {

@@ -5,16 +5,16 @@
  *   gaussian      exp(-||x - l||^2 / width),   ||x - l||^2 = ||x||^2 + ||l||^2 - 2 <x, l>
  *   polynomial    (<x, l> + coefficient)^degree
  *
- * so everything is inner products, and the storage decides how they are made:
+ * All of them come from inner products; the storage decides how these are computed:
  *
  *   rows     landmarks
  *   dense    dense       float rows become tiles of doubles, multiplied by GEMM
  *   sparse   dense       landmarks stored feature by feature: one contiguous run of them per entry of the row
- *   any      sparse      an index by column of the landmarks' entries: an entry of the row meets only those
- *                        landmarks that have its column
+ *   any      sparse      an index of the landmarks' entries by column: an entry of the row visits only the
+ *                        landmarks that have an entry in its column
  *
- * The difference of two almost equal lengths is mostly rounding: what is below ROUNDING of the lengths
- * counts as distance 0, so that a row's Gaussian kernel with itself is exactly 1.
+ * The difference of two almost equal lengths is mostly rounding. A distance below ROUNDING of the lengths
+ * counts as 0, so that a row's Gaussian kernel with itself is exactly 1.
  */
 #include "map/kernel.h"
 
@@ -27,7 +27,7 @@
 
 #define ROUNDING 1e-13
 #define COLUMN_TILE ((size_t)512)
-#define DIGIT_BITS 8 /* of columns, when they are sorted */
+#define DIGIT_BITS 8 /* of column numbers, for the radix sort */
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 #define SEQUENCE_PAIRS UINT64_C(0x6d61702d77) /* "map-w" */
 #define PAIRS ((size_t)1000)
@@ -121,7 +121,7 @@ typedef struct uc_column_index {
     size_t count;       /* columns in which a landmark of the panel has an entry */
     uint32_t *columns;  /* ascending */
     uint32_t *first;    /* count + 1: the entries of column c are first[c] .. first[c + 1] */
-    uint32_t *landmark; /* within the panel */
+    uint32_t *landmark; /* of each entry: its position in the panel */
     float *value;
 } uc_column_index;
 
@@ -146,8 +146,8 @@ static void sort_by_digit(entry *out, const entry *entries, size_t count, unsign
         out[place[(entries[e].column >> shift) % DIGITS]++] = entries[e];
 }
 
-/* The entries of the panel's landmarks, sorted by column, then by landmark. Only the first half of the
- * array is used. */
+/* The entries of the panel's landmarks, sorted by column, then by landmark, in the first half of the array.
+ * The second half is work space. */
 static entry *sorted_entries(size_t *count, const uc_matrix *landmarks, size_t first, size_t rows)
 {
     *count = (size_t)(landmarks->offsets[first + rows] - landmarks->offsets[first]);
@@ -158,7 +158,7 @@ static entry *sorted_entries(size_t *count, const uc_matrix *landmarks, size_t f
         for (size_t j = 0; j < row.count; j++)
             entries[filled++] = (entry){row.columns[j], (uint32_t)l, row.values[j]};
     }
-    /* by pairs of digits: what was sorted twice is where it began */
+    /* Two digits at a time, since after two sorts the entries are back in the first half. */
     for (unsigned shift = 0; entries && shift < 32 && landmarks->cols >> shift > 0; shift += 2 * DIGIT_BITS) {
         sort_by_digit(entries + filled, entries, filled, shift);
         sort_by_digit(entries, entries + filled, filled, shift + DIGIT_BITS);
@@ -208,7 +208,8 @@ static void add_column(double *values, const uc_column_index *self, size_t c, do
         values[self->landmark[e]] += x * (double)self->value[e];
 }
 
-/* The first position from `low` on whose column is at least `column`: doubling jumps, then bisection. */
+/* The first position from `low` on whose column is at least `column`; found by jumps of doubling length, then
+ * bisection. */
 static size_t seek(const uc_column_index *self, size_t low, uint32_t column)
 {
     size_t jump = 1, high = low;
@@ -457,7 +458,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The squared distances of PAIRS_AT_ONCE random pairs of the rows of all processes. */
+/* The squared distances of PAIRS_AT_ONCE random pairs of rows, drawn from all processes. */
 static uc_status some_distances2(double *distances, uc_rng *rng, const uc_matrix *X, size_t total,
                                  const uc_context *context)
 {

@@ -2,24 +2,24 @@
  * Kernel principal components (Schoelkopf, Smola, Mueller, Nonlinear component analysis as a kernel
  * eigenvalue problem, 1998), uncentred unless asked for.
  *
- *   K = V diag(lambda) V'    the kernel matrix of the n rows, or J K J with J = I - 11'/n when centred
+ *   K = V diag(lambda) V'    the kernel matrix of the n rows, or J K J with J = I - 11'/n if centred
  *   P = V diag(lambda)^-1/2  of the D largest
  *   map(x) = P' k(x) - shift,   shift = P' (row means of K), 0 uncentred
  *
- * With weights u of the rows, S = diag(u) and U their sum, it is S^1/2 K S^1/2 that is decomposed, or S^1/2
- * J K J' S^1/2 with J = I - 1u'/U, and P = S^1/2 V diag(lambda)^-1/2, shift = P' K u/U: the map of rows that
- * are repeated u times, whose equal coefficients are added up.
+ * If the rows have weights u, with S = diag(u) and U their sum, the matrix to decompose is S^1/2 K S^1/2, or
+ * S^1/2 J K J' S^1/2 with J = I - 1u'/U, and P = S^1/2 V diag(lambda)^-1/2, shift = P' K u/U. This is the map
+ * of rows that are repeated u times, with their equal coefficients added up.
  *
- * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped
- * to V diag(lambda)^1/2.
+ * Centred columns of V sum to 0, so P' needs no centring of its own. Rows of the training data are mapped to
+ * V diag(lambda)^1/2.
  *
- * Small problems go to LAPACK; large ones to a block Krylov iteration, which only multiplies by K. Tiles
- * of the upper half of K are kept while they take at most half of the memory that is allowed; beyond that
- * every product makes them again, and takes more columns at once so that there are fewer products.
+ * Small problems go to LAPACK, large ones to a block Krylov iteration, which only multiplies by K. Tiles of
+ * the upper half of K are kept if they take at most half of the memory limit. Otherwise every product
+ * computes them again, and takes more columns at once so that there are fewer products.
  *
- * Several processes gather all rows, which are the landmarks of the map; then each makes its blocks of
- * rows of every product, from the tiles of these rows alone, and the blocks are gathered. So all have the
- * same bits as one process has.
+ * Several processes gather all rows, which are the landmarks of the map. Then each computes its blocks of
+ * rows of every product, which needs only the tiles of these rows, and the blocks are gathered. So all have
+ * the same bits as a single process.
  */
 #include <math.h>
 #include <string.h>
@@ -42,9 +42,9 @@ typedef struct gram {
     size_t n, blocks;
     double *norm2;
     uc_panels panels;
-    double *tiles;      /* NULL: made when needed; else see tile_position */
+    double *tiles;      /* NULL: computed when needed; otherwise see tile_position */
     size_t first, last; /* blocks of rows of this process */
-    /* of the product being made */
+    /* of the current product Z = K Q */
     double *Z;
     const double *Q;
     size_t stride, width;
@@ -55,8 +55,8 @@ static bool is_shared(const gram *self)
     return uc_is_shared(self->context);
 }
 
-/* Where tile (I, J), or for I > J its transpose (J, I), is kept. One process keeps the tiles with I <= J;
- * of several, each keeps those of all J in its own rows. */
+/* Where tile (I, J), or for I > J its transpose (J, I), is kept. A single process keeps the tiles with I <=
+ * J; each of several processes keeps all tiles of its own rows. */
 static size_t tile_position(const gram *self, size_t I, size_t J)
 {
     assert(I < self->blocks && J < self->blocks);
@@ -74,8 +74,8 @@ static void make_tile(double *tile, const gram *self, size_t I, size_t J, double
                     first + uc_panel_rows(self->n, I), work);
 }
 
-/* Row I of the blocks of K, from the diagonal on, made once; all of it where other processes have the
- * other rows. */
+/* Computes the tiles of block row I of K once: from the diagonal on, or all of them if there are several
+ * processes. */
 static uc_status fill_job(size_t block, void *user)
 {
     const gram *self = user;
@@ -94,8 +94,8 @@ static uc_status fill_job(size_t block, void *user)
     return UC_OK;
 }
 
-/* K_IJ, made in `tile`, or as it is kept when `tile` is NULL: below the diagonal it is the transpose of
- * one above. */
+/* K_IJ, computed in `tile`, or the kept one if `tile` is NULL; a tile below the diagonal is the transpose of
+ * one above it. */
 static uc_operand tile_operand(const gram *self, size_t I, size_t J, double *tile)
 {
     if (tile) {
@@ -134,8 +134,8 @@ static double weight_of(const gram *self, size_t i)
     return self->weights ? self->weights[i] : 1.0;
 }
 
-/* Z <- J Z. The columns of Q, made from such Z, are centred already, but for the random start, which may
- * be anything. */
+/* Z <- J Z. The columns of Q are made from such Z and so are centred already, except at the random start,
+ * where this does not matter. */
 static uc_status center_columns(double *Z, const gram *self, size_t width)
 {
     const size_t n = self->n;
@@ -246,9 +246,9 @@ static uc_status keep_tiles(gram *self)
     return uc_run_blocks(self->context, rows, fill_job, self);
 }
 
-/* ---- the two ways to the eigenvectors ---- */
+/* ---- the two methods for the eigenvectors ---- */
 
-/* vectors: n x D, column k that of values[k]. */
+/* vectors: n x D; column k belongs to values[k]. */
 typedef struct components {
     double *values, *vectors;
     size_t found;
@@ -303,16 +303,16 @@ cleanup:
     return status;
 }
 
-/* Somewhat more than `count`, and a multiple of 16: GEMM multiplies by so many columns faster than by one
+/* Somewhat more than `count`, rounded up to a multiple of 16, for which GEMM is faster than for one column
  * more. */
 static size_t somewhat_more(size_t count)
 {
     return (count / 16 + 1) * 16;
 }
 
-/* Found by trying: an eighth of D at a time in a space of 2.5 D, when products are cheap (640 components
- * of 10,000 rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D when every
- * product makes the kernel matrix again. */
+/* Found by experiment: an eighth of D at a time in a space of 2.5 D if products are cheap (640 components of
+ * 10,000 rows: eigenvalues to five digits, angles below 0.01); half of D at a time in 3.5 D if every product
+ * computes the kernel matrix again. */
 static uc_krylov_problem krylov_problem(gram *self, size_t D, bool kept, uint64_t seed)
 {
     size_t at_once = somewhat_more(D / 2), dimension = 7 * D / 2 + 16;
@@ -373,8 +373,8 @@ static uc_status solve(components *out, gram *self, const uc_map_fitting *fittin
 
 /* ---- the map ---- */
 
-/* P in place of V: the first `found` of `stride` columns, divided by the roots of their eigenvalues. The
- * sign, which nothing decides, is that which makes the largest entry of a column positive, of rows that are
+/* Replaces V by P: divides the first `found` of `stride` columns by the roots of their eigenvalues. The sign
+ * of a column is arbitrary; it is chosen so that the largest entry is positive, compared as if rows were
  * repeated instead of weighted. */
 static void scale_vectors(double *vectors, const double *values, const gram *self, size_t found,
                           size_t stride)

@@ -7,9 +7,9 @@
  *   Q_1 = orth(A Omega),  Omega Gaussian;   Q_j+1 = orth((I - Q Q') A Q_j)
  *   T = Q' A Q = S diag(theta) S'           eigenvalues theta and vectors Q S of A restricted to span Q
  *
- * Subspace iteration keeps only the last b columns; here all of them are searched, so that after j
- * products the error falls as the best polynomial of degree j allows, not as the power j. A small b allows
- * more products, so for the same work it is more accurate; a too small one wastes the speed of GEMM.
+ * Subspace iteration keeps only the last b columns. Here all columns are searched, so that after j products
+ * the error falls as the best polynomial of degree j allows, not as the power j. A smaller b allows more
+ * products, and so is more accurate for the same work, but if it is too small it wastes the speed of GEMM.
  *
  * New columns are projected and orthonormalised twice, which is enough. Orthonormal means Z U s^-1/2 where
  * Z'Z = U diag(s) U'; directions with a vanishing s are dropped, so a matrix of low rank ends the
@@ -25,13 +25,13 @@
 #define SEQUENCE_START UINT64_C(0x6d61702d6b) /* "map-k" */
 #define ROWS_PER_BLOCK ((size_t)256)
 #define ROWS_OF_PRODUCTS ((size_t)64)
-#define DEPENDENT 1e-14 /* of the largest s: these directions are rounding */
+#define DEPENDENT 1e-14 /* relative to the largest s; directions below it are only rounding */
 
 typedef struct krylov {
     const uc_krylov_problem *problem;
     const uc_context *context;
-    size_t n, room;  /* columns of Q and T */
-    size_t size;     /* columns in use */
+    size_t n, room;  /* rows; columns that Q and T have room for */
+    size_t size;     /* columns of Q and T in use */
     size_t width;    /* columns of Z in use */
     double *Q;       /* n x room */
     double *Z, *Y;   /* n x at_once */
@@ -50,7 +50,7 @@ double uc_krylov_bytes(const uc_krylov_problem *problem)
     return sizeof(double) * (n * (room + 2.0 * b + wanted) + room * (room + b + wanted) + 2.0 * b * b);
 }
 
-/* ---- the parts of an iteration, each over blocks of rows of its result ---- */
+/* ---- the parts of an iteration; each computes blocks of rows of its result ---- */
 
 static uc_status overlap_job(size_t block, void *user) /* H = Q'Z */
 {
@@ -87,7 +87,7 @@ typedef struct rotation {
     size_t kept;
 } rotation;
 
-static uc_status rotate_job(size_t block, void *user) /* Y = Z U', of the directions kept */
+static uc_status rotate_job(size_t block, void *user) /* Y = Z U', for the directions kept */
 {
     const rotation *turn = user;
     const krylov *k = turn->k;
@@ -111,7 +111,7 @@ static uc_status vectors_job(size_t block, void *user) /* Q S */
 
 /* ---- an iteration ---- */
 
-/* Blocks of rows of an n x `columns` array, dealt out to the processes: all hold all of it. */
+/* Divides the blocks of rows of an n x `columns` array among the processes; afterwards all have all of it. */
 static uc_status share_rows(const krylov *k, uc_block_job *job, void *user, double *array, size_t columns)
 {
     const size_t bytes = columns * sizeof *array;
@@ -133,8 +133,7 @@ static uc_status subtract(krylov *k)
     return share_rows(k, subtract_job, k, k->Z, k->width);
 }
 
-/* Z becomes orthonormal; its width shrinks by the directions with s at or below `floor`, or that are
- * dependent. */
+/* Makes Z orthonormal, and drops directions that are dependent or whose s is at most `floor`. */
 static uc_status orthonormalise(krylov *k, double floor)
 {
     const size_t bytes = k->width * sizeof *k->G;
@@ -159,7 +158,7 @@ static uc_status orthonormalise(krylov *k, double floor)
     return status;
 }
 
-/* Z, from which its part in the span of Q was taken once, becomes the next columns of Q. */
+/* Makes Z the next columns of Q. Its part in the span of Q was subtracted once before. */
 static uc_status append(krylov *k)
 {
     double largest = 0.0;
@@ -173,7 +172,7 @@ static uc_status append(krylov *k)
             status = subtract(k);
     }
     if (status == UC_OK && k->width > 0)
-        status = orthonormalise(k, 0.25); /* what was rounding in the first pass has lost its length now */
+        status = orthonormalise(k, 0.25); /* directions that were only rounding have become short by now */
     for (size_t i = 0; i < k->n && status == UC_OK; i++)
         memcpy(k->Q + i * k->room + k->size, k->Z + i * k->width, k->width * sizeof *k->Q);
     if (status == UC_OK)
@@ -181,7 +180,7 @@ static uc_status append(krylov *k)
     return status;
 }
 
-/* Z = A times the newest columns, less its part in the span of Q, which fills in T. */
+/* Z = A times the newest columns, minus its part in the span of Q, which goes to T. */
 static uc_status multiply(krylov *k)
 {
     const uc_krylov_problem *problem = k->problem;
@@ -233,7 +232,7 @@ static uc_status extract(double *values, size_t *found, krylov *k)
     double *S = uc_alloc(count * size, sizeof *S);
     if (!S)
         return UC_ERR_NOMEM;
-    for (size_t i = 0; i < size; i++) /* rows of T move together */
+    for (size_t i = 0; i < size; i++) /* removes the gaps between the rows of T */
         memmove(k->T + i * size, k->T + i * k->room, size * sizeof *k->T);
     uc_status status = UC_OK;
     k->S = S;

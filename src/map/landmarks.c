@@ -1,9 +1,9 @@
 /*
  * Landmarks that arrive one by one.
  *
- * The first row decides whether they are stored dense or sparse. Room for them doubles when it is used up,
- * and dense landmarks move to longer rows when one comes with more columns: what has no value is 0. A
- * landmark is there wholly, or the map is as it was.
+ * The first row decides whether they are stored dense or sparse. Their memory doubles when it is used up, and
+ * dense landmarks move to longer rows when one arrives with more columns; missing values are 0. If adding a
+ * landmark fails, the map is unchanged.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ bool uc_map_grows(const uc_map *self)
     return self->kind == UC_MAP_LANDMARKS && self->landmarks.rows < self->dimension;
 }
 
-/* Room for one landmark more, when there is none left. */
+/* The new room of the arrays, when there is none left for one more landmark. */
 static size_t next_room(const uc_map *self)
 {
     const size_t rows = self->landmarks.rows;
@@ -94,7 +94,7 @@ static uc_status reserve_sparse(uc_map *self, size_t room, size_t entries)
     return UC_OK;
 }
 
-/* The first landmark decides on the storage. */
+/* The first landmark decides whether the storage is dense or sparse. */
 static uc_status begin_storage(uc_map *self, uc_row row)
 {
     uc_map_forget_landmarks(self, 0, 0);

@@ -1,13 +1,13 @@
 /*
- * A map that a learner makes while it learns, from rounds that it remembers: Gaussian kernel values with
+ * A map that a learner builds while it learns, from rounds that it remembers: Gaussian kernel values with
  * landmarks, and the row itself.
  *
- *   z       the row as the map prepares it: at unit length, or (x_j - shift_j) factor_j, perhaps
- *           times a lower triangle, or as it is
- *   map(x)  = (k(l_1, z), ..., k(l_m, z), z),  the last part only where `kept`
+ *   z       the row as the map prepares it: at unit length, or (x_j - shift_j) factor_j, perhaps times
+ *           a lower triangle, or unchanged
+ *   map(x)  = (k(l_1, z), ..., k(l_m, z), z),  the last part only if `kept`
  *
- * The learner prepares rows by what it has seen so far, so that is part of the map, and not of the
- * preprocessing in front of it.
+ * How a row is prepared depends on what the learner has seen so far, so this is part of the map and not of
+ * the preprocessing in front of it.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ uc_status uc_map_create_learned(uc_map **out, uc_matrix landmarks, uc_map_input 
     return status;
 }
 
-/* In place, from the last: what is above needs what is not changed yet. */
+/* Works in place from the last entry down, because each entry needs the old values of those before it. */
 static void turn_row(float *z, const double *turn, size_t cols)
 {
     for (size_t i = cols; i-- > 0;)

@@ -1,4 +1,4 @@
-/* Maps as a whole: their options, what the kinds share, copies. Learning one of any kind is in fit.c. */
+/* Feature maps of all kinds: options, shared functions, copies. fit.c learns them. */
 #include "map/map.h"
 
 #include <math.h>
@@ -129,7 +129,7 @@ size_t uc_map_landmarks(const uc_map *self)
     return self->landmarks.rows;
 }
 
-/* ---- what the kinds share ---- */
+/* ---- shared by all kinds ---- */
 
 uc_status uc_map_measure_landmarks(uc_map *self)
 {
@@ -174,7 +174,8 @@ static int by_time(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Waiting times of rate u_i: the first is that of row i with probability u_i / sum u, and so on. */
+/* Draws a waiting time of rate u_i for every row: the shortest is that of row i with probability u_i / sum u,
+ * and so on. */
 uc_status uc_map_draw_rows(size_t **out, const uc_map_fitting *fitting, size_t count)
 {
     if (!fitting->weights)
@@ -210,7 +211,7 @@ uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *c
 
 /* ---- copies ---- */
 
-/* NULL stays NULL. */
+/* Copies an array; NULL stays NULL. */
 static uc_status copy_numbers(double **out, const double *from, size_t count)
 {
     if (!from)

@@ -1,11 +1,11 @@
-/* Inside of a map. */
+/* The inside of a feature map. */
 #ifndef UC_MAP_H
 #define UC_MAP_H
 
 #include "base/base.h"
 #include "unconfuse/map.h"
 
-/* What a learned map does to a row first, and whether it passes the result on: map(x) = (k(l, z)..., z). */
+/* How a learned map prepares a row x as z, and whether its output contains z: map(x) = (k(l, z)..., z). */
 typedef struct uc_map_input {
     bool unit;              /* to unit length */
     double *shift, *factor; /* then z_j = (x_j - shift_j) factor_j; NULL: z = x */
@@ -30,9 +30,9 @@ struct uc_map {
     uc_map_input input;  /* learned; all zero otherwise */
 };
 
-/* What a kind of map learns from the rows of X. `self` comes with kind, kernel and `dimension`, which is
- * at most the number of rows and may be lowered; the kind fills in the rest. On failure whatever was
- * filled in is freed with the map. */
+/* The input for learning a map from the rows of X. In `self`, the kind, the kernel and `dimension` are set;
+ * `dimension` is at most the number of rows and may be lowered. The kind fills in the rest. On failure the
+ * caller frees the map with everything that was filled in. */
 typedef struct uc_map_fitting {
     uc_map *self;
     const uc_matrix *X;
@@ -49,17 +49,16 @@ uc_status uc_map_fit_random(const uc_map_fitting *fitting);
 uc_status uc_map_fit_jl(const uc_map_fitting *fitting);
 uc_status uc_map_fit_nystroem(const uc_map_fitting *fitting);
 
-/* The rows named, of all processes, become the landmarks. */
+/* Makes the rows with these numbers, over all processes, the landmarks. */
 uc_status uc_map_take_landmarks(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count,
                                 const uc_context *context);
-/* norm2 of the landmarks that are there. */
+/* Computes norm2 of the existing landmarks. */
 uc_status uc_map_measure_landmarks(uc_map *self);
-/* The width of the Gaussian kernel as the settings give it, by itself or as gamma; NaN: auto; 0: the
- * median. */
+/* The width of the Gaussian kernel in the settings, given as width or as gamma; NaN: auto; 0: the median. */
 double uc_map_width_given(const uc_map_settings *settings);
 /* `count` different row numbers below `rows`, in random order. */
 uc_status uc_map_random_rows(size_t **out, size_t rows, size_t count, uint64_t seed);
-/* The same of the rows of a fitting; rows are drawn one after the other in proportion to their weights. */
+/* The same for the rows of a fitting, drawn one after the other in proportion to their weights. */
 uc_status uc_map_draw_rows(size_t **out, const uc_map_fitting *fitting, size_t count);
 
 /* uc_map_row with the first `seen` landmarks only; the other coordinates are 0. */
@@ -76,10 +75,10 @@ void uc_map_input_free(uc_map_input *self);
 /* z of a raw row, `cols` floats. */
 void uc_map_prepare_input(float *z, const uc_map_input *input, uc_row row, size_t cols);
 
-/* A coordinate counts as vanished when its eigenvalue or squared residual is below this share of the
+/* A coordinate counts as vanished if its eigenvalue or squared residual is below this share of the
  * largest. */
 #define UC_MAP_VANISHED 1e-10
-/* Lowers the dimension to `found` with a warning. UC_ERR_INVALID when nothing is left. */
+/* Lowers the dimension to `found`, with a warning. UC_ERR_INVALID if nothing is left. */
 uc_status uc_map_lower_dimension(uc_map *self, size_t found, const uc_context *context);
 
 #endif

@@ -3,10 +3,10 @@
  *
  *   map(x) = K^-1/2 (k(l_1, x), ..., k(l_D, x)),   K_ij = k(l_i, l_j)
  *
- * (Williams, Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000). Directions in
- * which K has vanished get weight 0. Landmarks are random rows, or the centres of k-means clusters (Zhang,
- * Tsang, Kwok, Improved Nystroem low-rank approximation, ICML 2008): Lloyd's iteration from random rows,
- * on at most SAMPLE rows per landmark,
+ * (Williams, Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000). Directions in which K
+ * vanishes get weight 0. Landmarks are random rows, or the centres of k-means clusters (Zhang, Tsang, Kwok,
+ * Improved Nystroem low-rank approximation, ICML 2008), found by Lloyd's iteration from random rows, on at
+ * most SAMPLE rows per landmark:
  *
  *   every row joins the centre with the largest 2 <x, c> - |c|^2;  every centre moves to the mean of its rows
  */
@@ -116,7 +116,7 @@ cleanup:
     return status;
 }
 
-/* The landmarks, random rows until now, become centres of clusters. */
+/* Moves the landmarks, random rows so far, to centres of clusters. */
 static uc_status cluster(uc_map *self, const uc_matrix *X, const size_t *rows, size_t count,
                          const uc_context *context)
 {
@@ -143,7 +143,7 @@ typedef struct root {
     double *K, *U, *scaled;
 } root;
 
-static uc_status root_job(size_t block, void *user) /* U diag(s)^-1/2 U', some rows */
+static uc_status root_job(size_t block, void *user) /* some rows of U diag(s)^-1/2 U' */
 {
     const root *self = user;
     const size_t first = block * UC_PANEL, m = self->m;
@@ -152,7 +152,7 @@ static uc_status root_job(size_t block, void *user) /* U diag(s)^-1/2 U', some r
     return UC_OK;
 }
 
-/* K becomes its inverse root U diag(s)^-1/2 U' where K = U diag(s) U'. */
+/* Replaces K = U diag(s) U' by its inverse root U diag(s)^-1/2 U'. */
 static uc_status invert_root(root *self, double *s, uc_map *map, const uc_context *context)
 {
     const size_t m = self->m;
@@ -169,7 +169,7 @@ static uc_status invert_root(root *self, double *s, uc_map *map, const uc_contex
     return uc_run_blocks(context, uc_panel_count(m), root_job, self);
 }
 
-/* P = K^-1/2, K that of the landmarks. */
+/* P = K^-1/2, where K is the kernel matrix of the landmarks. */
 static uc_status whiten(uc_map *self, const uc_context *context)
 {
     const uc_matrix *landmarks = &self->landmarks;

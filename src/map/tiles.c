@@ -1,11 +1,11 @@
 /*
  * Products of several rows with dense landmarks.
  *
- * As in GEMM, rows and landmarks are copied into the order in which the tile kernel reads them, as
- * doubles. Columns are taken QUADS quads at a time: those of a tile's rows and landmarks stay in the
- * first-level cache, those of all rows, of the panel and the sums (128, 96 and 192 kB) in the second. The
- * sums of a pair continue from the columns before, so the order of summation is that of the columns,
- * whichever rows are taken together.
+ * As in GEMM, rows and landmarks are copied as doubles into the order in which the tile kernel reads them.
+ * Columns are processed QUADS quads at a time: those of a tile's rows and landmarks stay in the L1 cache,
+ * those of all rows and of the panel, and the sums (128, 96 and 192 kB), in the L2 cache. The sums of a pair
+ * continue from the columns before, so they are added in the order of the columns, whichever rows are
+ * processed together.
  */
 #include "map/tiles.h"
 
@@ -54,7 +54,7 @@ void uc_tiles_put(uc_tiles *self, size_t i, uc_row row)
     }
 }
 
-/* `quads` quads from quad `start` on of up to a panel of landmarks; those that are missing are 0. */
+/* Copies `quads` quads of the landmarks of a panel, from quad `start` on; missing landmarks are 0. */
 static void fill_panel(const uc_tiles *self, size_t first, size_t start, size_t quads)
 {
     const uc_matrix *landmarks = self->landmarks;
@@ -67,14 +67,14 @@ static void fill_panel(const uc_tiles *self, size_t first, size_t start, size_t 
         }
         const float *from = landmarks->values + (first + l) * landmarks->stride + start * UC_LANES;
         for (size_t q = 0; q < quads; q++, to += UC_TILE_Y * UC_LANES, from += UC_LANES) {
-            __builtin_prefetch(from + 2 * landmarks->stride); /* too short a run for the CPU to foresee it */
+            __builtin_prefetch(from + 2 * landmarks->stride); /* runs are too short for the CPU to do it */
             for (size_t lane = 0; lane < UC_LANES; lane++)
                 to[lane] = from[lane];
         }
     }
 }
 
-/* The tiles of one row of tiles whose landmarks the last of its rows sees. */
+/* How many tiles of one row of tiles have landmarks that the last of its rows sees. */
 static size_t tiles_seen(const uc_tiles *self, size_t down, size_t first, size_t seen)
 {
     const size_t count = uc_min_size(seen + down * UC_TILE_X + UC_TILE_X - 1, self->landmarks->rows);
@@ -83,7 +83,7 @@ static size_t tiles_seen(const uc_tiles *self, size_t down, size_t first, size_t
     return uc_min_size(uc_block_count(count - first, UC_TILE_Y), TILES_ACROSS);
 }
 
-/* The sums of all tiles, row by row. */
+/* Joins the lanes of all tiles and stores the products row by row. */
 static void join_lanes(double *values, const double *sums, size_t rows)
 {
     for (size_t d = 0; d < tiles_down(rows); d++)

@@ -1,4 +1,4 @@
-/* Products of several rows with dense landmarks: the bits of uc_products, at the speed of GEMM. */
+/* Products of several rows with dense landmarks: the same bits as uc_products, at the speed of GEMM. */
 #ifndef UC_MAP_TILES_H
 #define UC_MAP_TILES_H
 
@@ -15,13 +15,13 @@ typedef struct uc_tiles {
     double *sums;  /* of all pairs: tile by tile */
 } uc_tiles;
 
-/* Doubles of work for up to `rows` rows. */
+/* The doubles of work space for up to `rows` rows. */
 size_t uc_tiles_work(const uc_matrix *landmarks, size_t rows);
 /* `work` must be all 0. */
 uc_tiles uc_tiles_begin(const uc_matrix *landmarks, size_t rows, double *work);
-/* Sets row i, once; it has no columns but those of the landmarks. */
+/* Sets row i, once; it must not have columns beyond those of the landmarks. */
 void uc_tiles_put(uc_tiles *self, size_t i, uc_row row);
-/* Doubles of the products of `rows` rows: whole tiles. */
+/* The doubles of `values` for `rows` rows, in whole tiles. */
 size_t uc_tiles_values(size_t rows);
 /* values[i * UC_TILES_LANDMARKS + l] is the product of row i with landmark first + l, for rows 0 .. rows-1
  * and those of the landmarks that row i sees: the first `seen` + i. */
