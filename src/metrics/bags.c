@@ -7,7 +7,7 @@ void uc_bag_add(double *best, const double *scores, size_t classes, uint32_t pos
 {
     if (classes == 2) {
         best[positive] = fmax(best[positive], scores[positive] - scores[1 - positive]);
-        best[1 - positive] = 0.0; /* what an example has to exceed */
+        best[1 - positive] = 0.0; /* the margin that an example must exceed */
         return;
     }
     for (size_t k = 0; k < classes; k++)

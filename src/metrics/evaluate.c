@@ -1,5 +1,5 @@
 /*
- * Labels against predictions.
+ * Compares labels with predictions.
  *
  *   n       examples with a label, known to the model or not
  *   N       confusion counts: N[k][p] examples of label k were predicted p
@@ -20,10 +20,11 @@
  * F1, its mean, balanced accuracy and log loss are scikit-learn's f1_score, balanced_accuracy_score and
  * log_loss at their defaults, if all labels that the model does not know have one name.
  *
- * With noise that depends on the true class only, E[N/n] = C T, where T[q][p] is the share of examples
- * that are truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 -
- * trace T^. The trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], label k_i predicted as p_i;
- * an unknown label has v_i = 0. The standard error is that of a mean, sqrt(mean (v_i - mean v)^2 / n).
+ * If the noise depends only on the true class, E[N/n] = C T, where T[q][p] is the share of examples that are
+ * truly q and predicted p. So T^ = C^-1 N/n, and the error that clean labels would show is 1 - trace T^. The
+ * trace is the mean over the examples of v_i = (C^-1)[p_i][k_i], where k_i is the label and p_i the
+ * prediction; an unknown label has v_i = 0. The standard error is that of a mean, sqrt(mean (v_i - mean v)^2
+ * / n).
  */
 #include "unconfuse/metrics.h"
 
@@ -74,7 +75,7 @@ typedef struct weight_sums {
     double errors, unknown; /* weights of errors, and of labels that are not known */
 } weight_sums;
 
-/* The weight of a labelled row goes to its label, or to its classes. */
+/* Adds the weight of a labelled row to its label's count, or to its cell of the confusion. */
 static void tally_weight(uc_evaluation *self, weight_sums *sums, const uc_outcomes *outcomes, size_t i)
 {
     const size_t K = self->classes;
@@ -98,7 +99,7 @@ static void tally_weight(uc_evaluation *self, weight_sums *sums, const uc_outcom
     }
 }
 
-/* Fills in the counts, and in `precision` how often every class was predicted. */
+/* Fills in the counts. `precision` gets how often every class was predicted, until measure_classes. */
 static uc_status tally(uc_evaluation *self, weight_sums *sums, const uc_outcomes *outcomes)
 {
     const uint32_t *labels = outcomes->labels, *predicted = outcomes->predicted;
@@ -144,7 +145,7 @@ static double ratio(double part, double whole)
     return whole > 0.0 ? part / whole : (double)NAN;
 }
 
-/* Labels that the model does not know are one more class, of which nothing is right. */
+/* Labels that the model does not know count as one more class, of which no prediction is right. */
 static void measure_classes(uc_evaluation *self)
 {
     double recalls = 0.0, f1s = 0.0;
@@ -169,7 +170,7 @@ static void measure_classes(uc_evaluation *self)
     self->log_loss = (double)NAN;
 }
 
-/* ||B||_2 and ||B||_F; when `total` is not 0, of the counts divided by it instead of their row's sum. */
+/* ||B||_2 and ||B||_F; if `total` is not 0, the counts are divided by it instead of by their row's sum. */
 static uc_status off_diagonal_norms(double *spectral, double *frobenius, const uc_evaluation *self,
                                     double total)
 {
@@ -211,7 +212,7 @@ static uc_status measure_norms(uc_evaluation *self)
     return status;
 }
 
-/* What clean labels would have shown. */
+/* Estimates the error that clean labels would show. */
 static uc_status correct(uc_evaluation *self, const uc_noise *noise, double unknown)
 {
     const size_t K = self->classes;

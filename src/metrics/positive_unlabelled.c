@@ -1,16 +1,16 @@
 /*
- * Scores against labels that some positives alone have.
+ * Evaluates scores when only some positives have a label.
  *
  *   pi   P(y = +)      s   score, positive above 0
  *   P    labelled rows
  *   D    the population: all rows, or the unlabelled ones
  *
- *   r = P(s > 0 | P)                 recall, since labelled rows are positives drawn by chance
+ *   r = P(s > 0 | P)                 recall, since labelled rows are positives drawn at random
  *   q = P(s > 0 | D)                 = pi r + (1 - pi) P(s > 0 | y = -)
- *   A = P(s_P > s_D) + 1/2 P(s_P = s_D)     = pi/2 + (1 - pi) AUC, a positive against a positive being even
+ *   A = P(s_P > s_D) + 1/2 P(s_P = s_D)     = pi/2 + (1 - pi) AUC, as a positive beats another half the time
  *
- * so precision is pi r / q, the error q - pi r + pi (1 - r), and AUC (A - pi/2)/(1 - pi). Of few rows, or
- * with a prior that is off, these can leave their range; they are brought back to its end.
+ * So precision is pi r / q, the error is q - pi r + pi (1 - r), and AUC is (A - pi/2)/(1 - pi). With few rows
+ * or a wrong prior, these can leave their range; they are clipped to it.
  */
 #include "unconfuse/metrics.h"
 
@@ -30,15 +30,15 @@ static int by_score(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What rows weigh. */
+/* Sums of the rows' weights. */
 typedef struct pu_sums {
-    double labelled, labelled_squares; /* and the squares of the weights */
+    double labelled, labelled_squares; /* of the labelled rows: weights, and their squares */
     double found;                      /* labelled rows with a score above 0 */
-    double population, above;          /* and those of it with a score above 0 */
+    double population, above;          /* of the population: all, and those with a score above 0 */
 } pu_sums;
 
-/* A: the mean, over pairs of a labelled row and one of the population, of 1 where the first scores
- * higher and 1/2 for a tie. */
+/* A: the mean over all pairs of a labelled row and one of the population; a pair counts 1 if the labelled row
+ * scores higher and 1/2 for a tie. */
 static double area_against_population(scored *rows, size_t count, const pu_sums *sums, bool censored)
 {
     double below = 0.0, area = 0.0;
@@ -78,7 +78,7 @@ static pu_sums add_up(const scored *rows, size_t count, bool censored)
     return sums;
 }
 
-/* The figures; sorts `rows`. */
+/* Computes the measures; sorts `rows`. */
 static void compute(uc_pu_evaluation *out, scored *rows, size_t count, double prior, bool censored)
 {
     const pu_sums sums = add_up(rows, count, censored);
@@ -97,7 +97,7 @@ static void compute(uc_pu_evaluation *out, scored *rows, size_t count, double pr
                                sums.labelled * sums.labelled / sums.labelled_squares);
 }
 
-/* The rows of a weight above 0, and how many of these are labelled. */
+/* Takes the rows with a weight above 0, and counts how many of them are labelled. */
 static uc_status take_rows(scored *rows, size_t *kept, size_t *known, const bool *labelled,
                            const double *scores, const double *weights, size_t count)
 {

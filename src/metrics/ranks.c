@@ -20,7 +20,7 @@
 #include "unconfuse/metrics.h"
 
 #define LEVEL 0.95
-#define FURTHEST 9.0 /* deviations, beyond which a normal variable is not looked for */
+#define FURTHEST 9.0 /* the integral ends at this many standard deviations */
 #define STEPS 1800   /* of the integral; even */
 
 void uc_metrics_ranks(double *ranks, const double *values, size_t count)
@@ -82,7 +82,7 @@ static double f_above(double f, double first, double second)
     return fmin(1.0, uc_incomplete_beta(second / 2.0, first / 2.0, x, rest));
 }
 
-/* The chance that methods that do not differ have the same order on all problems: no result is rarer. */
+/* The probability that methods that do not differ have the same order on all problems. No result is rarer. */
 static double chance_of_one_order(size_t problems, size_t methods)
 {
     double orders = 1.0;
@@ -117,7 +117,7 @@ uc_status uc_metrics_friedman(uc_friedman *out, double *mean_ranks, const double
         return UC_OK;
     out->critical_difference = range_point(k) * sqrt(k * (k + 1.0) / (12.0 * N));
     const double spread = squares - expected;
-    if (spread <= 0.0) { /* all the same everywhere */
+    if (spread <= 0.0) { /* all methods tie on all problems */
         out->statistic = 0.0;
         out->p_value = 1.0;
         return UC_OK;

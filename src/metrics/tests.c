@@ -31,7 +31,7 @@ void uc_metrics_wilson(double interval[2], size_t hits, size_t trials)
 
 void uc_metrics_wilson_of_share(double interval[2], double share, double trials)
 {
-    const double p = share, n = trials; /* as the formula has them */
+    const double p = share, n = trials; /* the formula's names */
     if (!(n > 0.0)) {
         interval[0] = 0.0;
         interval[1] = 1.0;
