@@ -1,5 +1,5 @@
-/* Probabilities of the true class from the scores of a least-squares classifier, which are near 0 and 1
- * but not between. */
+/* Probabilities of the true class from the scores of a least-squares classifier. These are close to 0 and 1,
+ * but may lie outside that range. */
 #include <math.h>
 
 #include "model/model.h"
@@ -40,5 +40,5 @@ void uc_calibration_apply(double *scores, const uc_calibration *parts, size_t co
             sum[q] += parts[i].weight * part[q];
     }
     for (size_t q = 0; q < K; q++)
-        scores[q] = fmin(sum[q], 1.0); /* the weights sum to 1 but for rounding */
+        scores[q] = fmin(sum[q], 1.0); /* the weights sum to 1 only up to rounding */
 }

@@ -1,15 +1,15 @@
 /*
- * LIBLINEAR's text models.
+ * Reads and writes LIBLINEAR's text models.
  *
- * Written as MCSVM_CS, the one solver type whose prediction is the argmax over one weight vector per
- * class, also for two classes. Scaling is folded into the weights, and all constants into LIBLINEAR's bias
+ * They are written as MCSVM_CS, the only solver type whose prediction is the argmax over one weight vector
+ * per class for two classes, too. Scaling is folded into the weights, and all constants into LIBLINEAR's bias
  * term:
  *
  *   sum_j w_j (x_j - shift_j) factor_j + B w_0
  *     =  sum_j (w_j factor_j) x_j + (B w_0 - sum_j w_j factor_j shift_j)
  *
- * Unit length divides all scores of a row by the same number, which does not change the argmax, as long as
- * no constant is added.
+ * Scaling to unit length divides all scores of a row by the same number, which does not change the argmax as
+ * long as no constant is added.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -74,7 +74,7 @@ static uc_status write_header(uc_output *output, const uc_model *self, bool cons
     return uc_output_printf(output, "\nnr_feature %zu\nbias %d\nw\n", self->features, bias);
 }
 
-/* The weights of all classes for a feature, or their constants when `feature` is one more than there are. */
+/* Writes the weights of all classes for a feature, or their constants if `feature` is one past the last. */
 static uc_status write_line(uc_output *output, const uc_model *self, size_t feature)
 {
     uc_status status = UC_OK;
@@ -225,7 +225,7 @@ static uc_status read_labels(liblinear_header *header, parser *self)
     return UC_OK;
 }
 
-/* What follows `word` in the header. */
+/* Reads the value that follows `word` in the header. */
 static uc_status read_member(liblinear_header *header, parser *self, const char *word, size_t length)
 {
     if (is_word(word, length, "solver_type"))
@@ -263,8 +263,8 @@ static size_t vectors_of(const liblinear_header *header)
     return binary ? 1 : header->classes;
 }
 
-/* place[k]: where the file's k-th label stands in the model. A binary model has one vector w, for its
- * first label against the second: +w/2 and -w/2. */
+/* place[k]: the position in the model of the file's k-th label. A binary model has one vector w, for its
+ * first label against the second, which becomes +w/2 and -w/2. */
 static uc_status read_weights(uc_model *model, const liblinear_header *header, const uint32_t *place,
                               parser *self)
 {
@@ -299,7 +299,7 @@ static uc_status read_liblinear(uc_model **out, parser *self)
     uc_status status = read_header(&header, self);
     if (status != UC_OK)
         goto cleanup;
-    size_t weights; /* each takes at least two bytes of text: checked before memory is asked for */
+    size_t weights; /* each takes at least two bytes of text, which is checked before allocating memory */
     if (!uc_size_mul(&weights, header.features, vectors_of(&header)) ||
         weights > (size_t)(self->end - self->at)) {
         status = refuse(self, "fewer weights than the header says");

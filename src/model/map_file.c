@@ -1,7 +1,6 @@
-/* A map's part of the model file: its header member "map", and the arrays map.values, map.offsets,
- * map.columns (the landmarks), map.projection, map.shift, map.eigenvalues, and of a
- * learned map map.input_shift and map.input_factor. A map alone is a container of
- * nothing else. */
+/* The part of the model file for a map: the header member "map", and the arrays map.values, map.offsets,
+ * map.columns (the landmarks), map.projection, map.shift, map.eigenvalues and, for a learned map,
+ * map.input_shift and map.input_factor. A map on its own is saved as a container with only these. */
 #include <math.h>
 #include <string.h>
 
@@ -102,8 +101,7 @@ static uc_status check_sparse(const uc_matrix *L, size_t entries, const uc_conta
     return UC_OK;
 }
 
-/* The shapes were checked against the length of the file by uc_container_array before anything is
- * allocated. */
+/* uc_container_array checks the shapes against the length of the file before anything is allocated. */
 static uc_status read_landmarks(uc_matrix *out, const uc_container *file, size_t rows, size_t cols,
                                 bool sparse)
 {
@@ -182,7 +180,7 @@ static uc_status read_arrays(uc_map *map, const uc_container *file, size_t landm
     return uc_map_measure_landmarks(map);
 }
 
-/* The header of a map, unpacked. */
+/* The fields of a map's header. */
 typedef struct map_shape {
     int kind, kernel, sparse;
     double width, degree, coefficient;
@@ -224,7 +222,8 @@ static uc_status read_shape(map_shape *out, const json_t *header, const uc_conta
     return UC_OK;
 }
 
-/* A learned map has dense landmarks, kernel values and perhaps the row, and nothing else. */
+/* Whether this is a valid learned map: it has dense landmarks, gives kernel values and perhaps the row, and
+ * has nothing else. */
 static bool is_learned(const uc_map *map, const map_shape *shape)
 {
     const size_t kept = map->input.kept ? (size_t)shape->cols : 0;
@@ -276,7 +275,7 @@ uc_status uc_map_read(uc_map **out, const uc_container *file)
     return status;
 }
 
-/* ---- a map alone ---- */
+/* ---- a map on its own ---- */
 
 uc_status uc_map_save_memory(void **bytes, size_t *length, const uc_map *self)
 {

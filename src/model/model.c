@@ -1,4 +1,4 @@
-/* A model's life and what is in it. */
+/* Creates, frees and queries models. */
 #include "model/model.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ uc_status uc_json_set(json_t *object, const char *name, json_t *value)
     return UC_OK;
 }
 
-/* Doubles of the weights; fails on overflow. */
+/* The number of weights, padding included; fails on overflow. */
 static uc_status count_weights(size_t *count, size_t dimension, size_t classes)
 {
     size_t rows;

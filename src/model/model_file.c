@@ -1,5 +1,5 @@
 /*
- * The model file: a container (data/container.h) whose header says what the model is and whose arrays are
+ * The model file: a container (data/container.h) whose header describes the model and whose arrays are
  *
  *   classes           names, each ended by a zero byte          shift, factor   of --scale
  *   weights           (1 + dimension) x classes, no padding     map.*           see map_file.c
@@ -7,7 +7,7 @@
  *                                                               view.*          see steps_file.c
  *                                                               table.*         see table_file.c
  *
- * It holds no time, path, host or thread count: same training, same bytes.
+ * It holds no time, path, host or thread count, so the same training gives the same bytes.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "model/model.h"
 #include "model/model_file.h"
 
-#define NEWEST_VERSION 2u /* from version 2 on there may be views; a model without them is of version 1 */
+#define NEWEST_VERSION 2u /* version 2 adds views; a model without them is written as version 1 */
 static const char magic[8] = {'\x89', 'U', 'C', 'M', 'O', 'D', 'E', 'L'};
 
 #define MOST_CALIBRATIONS 1000
@@ -36,7 +36,7 @@ static json_t *header_of(const uc_model *self)
     json_t *table = NULL;
     if (self->preprocessing.table) {
         table = uc_table_header(self->preprocessing.table);
-        if (!table) { /* or the model would be written without it */
+        if (!table) { /* fail, so that the model is not written without its table */
             json_decref(calibrations);
             return NULL;
         }
@@ -62,7 +62,7 @@ static char *joined_names(const uc_names *names, size_t *length)
     return joined;
 }
 
-/* Without the padding of the classes. NULL only when there is no memory. */
+/* The weights without the padding of the classes. NULL: no memory. */
 static double *packed(const double *weights, size_t dimension, size_t classes, size_t stride)
 {
     double *dense = uc_alloc((dimension + 1) * classes, sizeof *dense);
@@ -204,7 +204,7 @@ static uc_status read_weights(double **out, const uc_container *file, const char
     return UC_OK;
 }
 
-/* What the arrays must be is known to the learner, which checks them when it resumes. */
+/* Only the learner knows what the arrays must be; it checks them when it resumes. */
 static uc_status read_state(uc_model *self, const uc_container *file)
 {
     static const char prefix[] = "state.";
@@ -233,7 +233,7 @@ static uc_status check_dimensions(const uc_model *self, const uc_container *file
         return damaged(file, "its weights do not fit its map");
     if (!self->preprocessing.map)
         return UC_OK;
-    /* Landmarks that arrived in a stream may not know the columns that came after them. */
+    /* Landmarks from a stream may lack columns that arrived later. */
     const uc_map_kind kind = self->preprocessing.map->kind;
     const bool arrived = kind == UC_MAP_LANDMARKS || kind == UC_MAP_LEARNED;
     const size_t cols = self->preprocessing.map->landmarks.cols;
@@ -243,7 +243,8 @@ static uc_status check_dimensions(const uc_model *self, const uc_container *file
     return UC_OK;
 }
 
-/* Probabilities that are not the softmax of the scores: parts of three numbers, whose weights are shares. */
+/* Reads the calibration, for probabilities that are not the softmax of the scores. It has parts of three
+ * numbers each, whose weights are shares. */
 static uc_status read_calibration(uc_model *self, const uc_container *file)
 {
     const json_int_t parts = json_integer_value(json_object_get(file->header, "calibrations"));
@@ -307,9 +308,9 @@ static uc_status read_model(uc_model **out, const uc_container *file)
 {
     const json_int_t classes = json_integer_value(json_object_get(file->header, "class_count"));
     const json_int_t features = json_integer_value(json_object_get(file->header, "features"));
-    const json_t *map = json_object_get(file->header, "map"); /* an object, or the word none */
+    const json_t *map = json_object_get(file->header, "map"); /* an object, or the word "none" */
     json_int_t dimension = features;
-    const json_t *views = json_object_get(file->header, "views"); /* an object, or not there */
+    const json_t *views = json_object_get(file->header, "views"); /* an object, or missing */
     if (json_is_object(map))
         dimension = json_integer_value(json_object_get(map, "dimension"));
     if (json_is_object(views))

@@ -11,13 +11,13 @@
 typedef struct score_job {
     const uc_model *model;
     const uc_matrix *X;
-    double *offset;      /* what every class starts from */
+    double *offset;      /* the constant part of every class's score */
     double *scores;      /* rows x K, or NULL */
     bool probabilities;  /* instead of scores */
     uint32_t *predicted; /* or NULL */
 } score_job;
 
-/* Rows that must be prepared first, one by one. */
+/* Scores of rows that must be prepared first, one by one. */
 static void prepared_scores(double *scores, const score_job *job, size_t first, size_t last, float *work)
 {
     const uc_model *model = job->model;
@@ -39,7 +39,7 @@ __attribute__((unused)) static bool sums_to_one(const double *probabilities, siz
     return fabs(sum - 1.0) <= 1e-9;
 }
 
-/* What is not finite, times 0, is not a number. */
+/* Anything that is not finite gives NaN when it is multiplied by 0. */
 static bool are_finite(const double *scores, size_t count)
 {
     double sum = 0.0;
@@ -48,7 +48,7 @@ static bool are_finite(const double *scores, size_t count)
     return isfinite(sum);
 }
 
-/* Finite values may be too large for the weights, or for the preprocessing before them. */
+/* Finite values may still be too large for the weights or the preprocessing. */
 static uc_status refuse_row(const score_job *job, size_t i)
 {
     const uc_row row = uc_matrix_row(job->X, i);
@@ -59,7 +59,7 @@ static uc_status refuse_row(const score_job *job, size_t i)
     return uc_fail(UC_ERR_INVALID, "row %zu has no finite scores: %s", i + 1, reason);
 }
 
-/* Scores become probabilities; `work` has room for 2 K. */
+/* Replaces the scores by probabilities; `work` has room for 2 K. */
 static void make_probabilities(double *scores, const uc_model *model, double *work)
 {
     const size_t K = model->classes.count;
@@ -115,8 +115,8 @@ static uc_status dense_copy(uc_matrix *out, const score_job *job, size_t first, 
     return status;
 }
 
-/* A copy of the rows in the columns that the model knows: dense when the data are, or when a shift will
- * make them so. */
+/* Copies the rows, with only the columns that the model knows. The copy is dense if the data are, or if a
+ * shift will make them dense. */
 static uc_status known_block(uc_matrix *out, const score_job *job, size_t first, size_t last)
 {
     if (uc_matrix_is_sparse(job->X) && !uc_preprocessing_shifts(&job->model->preprocessing))
@@ -124,11 +124,11 @@ static uc_status known_block(uc_matrix *out, const score_job *job, size_t first,
     return dense_copy(out, job, first, last);
 }
 
-/* Rows that go through a map: the whole block at once, since that is a matrix product. */
+/* Scores of rows with a map: the whole block at once, since it is a matrix product. */
 static uc_status mapped_scores(double *scores, const score_job *job, size_t first, size_t last)
 {
     const uc_model *model = job->model;
-    const uc_context alone = {.threads = 1}; /* the blocks are what runs in parallel */
+    const uc_context alone = {.threads = 1}; /* blocks already run in parallel */
     uc_matrix block = {0};
     uc_status status = known_block(&block, job, first, last);
     if (status == UC_OK)
@@ -161,7 +161,7 @@ static uc_status score_block(size_t block, void *user)
     const score_job *job = user;
     const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
     const size_t used = (rows.last - rows.first) * job->model->stride;
-    double *scores = uc_alloc(used + 2 * job->model->stride, sizeof *scores); /* and work space */
+    double *scores = uc_alloc(used + 2 * job->model->stride, sizeof *scores); /* includes work space */
     if (!scores)
         return UC_ERR_NOMEM;
     uc_status status;
@@ -245,7 +245,7 @@ uc_status uc_model_probabilities(double *probabilities, const uc_model *self, co
     return score_all(&job, context);
 }
 
-/* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y when no noise was given. */
+/* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y if no noise was given. */
 double uc_model_label_is_right(const uc_model *self, const double *probabilities, uint32_t label)
 {
     const size_t K = self->classes.count;

@@ -1,4 +1,4 @@
-/* The arrays that a learner needs to go on. */
+/* The arrays that a learner needs to resume. */
 #include <string.h>
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
-/* How rows are prepared, in the model file: the header's member "steps", the arrays shift, factor and bend,
- * and for each of several views an array view.N, which is a container with steps and a map of its own. */
+/* The part of the model file for preprocessing: the header member "steps", the arrays shift, factor and bend,
+ * and, if there are views, an array view.N for each, which is a container with steps and a map of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ uc_status uc_container_reals(double **out, const uc_container *file, const char 
 
 json_t *uc_steps_header(const uc_preprocessing *self)
 {
-    json_t *root = self->root ? json_true() : NULL; /* files of older versions do not have it */
+    json_t *root = self->root ? json_true() : NULL; /* older files do not have this member */
     return json_pack("{s:s, s:b, s:b, s:o*}", "scale", scalings[self->scaling], "normalize_input",
                      (int)self->normalize_input, "normalize", (int)self->normalize, "root", root);
 }
@@ -93,7 +93,7 @@ uc_status uc_steps_read(uc_preprocessing *out, const uc_container *file, size_t 
     const bool needs_bend = scaling == UC_SCALE_RELEVANCE;
     const bool needs_shift = scaling == UC_SCALE_RANGE || scaling == UC_SCALE_STANDARD ||
                              scaling == UC_SCALE_NUMBERS ||
-                             (needs_bend && out->shift); /* sparse rows do not */
+                             (needs_bend && out->shift); /* sparse rows have no shift */
     if (status == UC_OK)
         status = uc_map_read(&out->map, file);
     if (status == UC_OK && (needs_factor != (out->factor != NULL) || needs_shift != (out->shift != NULL) ||

@@ -1,4 +1,4 @@
-/* What a model holds besides its weights. */
+/* The summary of a model: everything besides its weights. */
 #include <math.h>
 #include <string.h>
 
@@ -41,8 +41,8 @@ static uc_value value_of(const char *name, const json_t *json)
 
 static uc_status list_values(uc_values *out, json_t *json, unsigned depth);
 
-/* Adds a value, with its members if it has any. Headers come from files: what is nested too deeply is not
- * shown. */
+/* Adds a value, with its members if it has any. Values that are nested too deeply are left out, since headers
+ * come from files. */
 static uc_status add_value(uc_values *out, const char *name, json_t *json, unsigned depth)
 {
     uc_value *value = &out->items[out->count++];

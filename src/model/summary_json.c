@@ -1,9 +1,9 @@
-/* The summary of a model as one JSON object: the only place that says what is in it. */
+/* The summary of a model as one JSON object. Only this file defines its members. */
 #include <string.h>
 
 #include "model/model.h"
 
-/* A name that is not UTF-8 cannot be JSON text; its other bytes become the sign for what cannot be shown. */
+/* JSON text must be UTF-8. In a name that is not, other bytes become the replacement character U+FFFD. */
 static json_t *name_json(const char *name)
 {
     static const char sign[] = "\xEF\xBF\xBD";
@@ -23,7 +23,7 @@ static json_t *name_json(const char *name)
     return text;
 }
 
-/* The list becomes NULL when there is no memory; so may the item be. */
+/* Appends an item, which may be NULL for "no memory". *list becomes NULL if there is no memory. */
 static void append(json_t **list, json_t *item)
 {
     if (json_array_append_new(*list, item) == 0)
@@ -123,7 +123,7 @@ json_t *uc_summary_json(const uc_model_summary *self)
         reals_json(self->weight_norms, self->classes->count), "probabilities", (int)self->probabilities,
         "resumable", (int)self->resumable, "format_version", (int)self->format_version, "checksum", checksum);
     if (object && json_object_update_missing(object, found) != 0) {
-        json_decref(object); /* what training found stands at the top as well */
+        json_decref(object); /* results of training also become members of the object itself */
         object = NULL;
     }
     json_decref(found);

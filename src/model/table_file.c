@@ -1,7 +1,7 @@
-/* A table's part of the model file: its header member "table", which lists the columns, and the arrays
+/* The part of the model file for a table: the header member "table", which lists the columns, and the arrays
  * table.values (the values of all categories, each ended by a zero byte), table.words (the slots of words),
- * table.fill, table.shift and table.factor (what the encoder learned; earlier versions knew no shift).
- * Columns are listed by name, so that their order in the training file does not matter. */
+ * table.fill, table.shift and table.factor (what the encoder learned; earlier versions had no shift). Columns
+ * are listed by name, so that their order in the training file does not matter. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <string.h>
