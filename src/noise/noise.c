@@ -11,10 +11,10 @@
  *   M        entries uniform in [0, 1), every row divided by its sum; drawn again while it is singular
  *   C_level  = transpose of Omega(I + level (M - I)/10),  level in [0, 20]
  *
- * Omega replaces negative entries by zero and divides every row by its sum; up to level 10 there is nothing
- * to replace. Level 0 is the identity, level 10 is M transposed. M depends on the seed only: one seed gives
- * one family. For ten classes ||C - diag C|| is about .11 times the level, and the condition number grows
- * from 1.1 at level 1 over 2.5 at level 5 to hundreds at level 10.
+ * Omega replaces negative entries by zero and divides every row by its sum; up to level 10 there are no
+ * negative entries. Level 0 is the identity, level 10 is M transposed. M depends only on the seed, so one
+ * seed gives one family. For ten classes ||C - diag C|| is about .11 times the level, and the condition
+ * number grows from 1.1 at level 1 through 2.5 at level 5 to hundreds at level 10.
  *
  * The ridge inverse (C'C + r I)^-1 (C' + r I) is C^-1 at r = 0 and tends to the identity as r grows.
  */
@@ -53,7 +53,7 @@ static uc_status condition_number(double *out, const double *values, size_t clas
     const uc_status status = uc_singular_values(sigma, values, classes);
     if (status == UC_OK) {
         const double condition = sigma[0] / sigma[classes - 1];
-        *out = condition <= SINGULAR ? condition : INFINITY; /* also when it is 0/0 */
+        *out = condition <= SINGULAR ? condition : INFINITY; /* infinity also for 0/0 */
     }
     uc_free(sigma);
     return status;
@@ -68,8 +68,8 @@ static uc_status check_entries(const double *values, size_t classes, const char 
     return UC_OK;
 }
 
-/* The first row or column that does not sum to 1, or K; *sum is its sum. Columns have their entries K apart
- * and begin 1 apart, rows the other way round. */
+/* The first row or column that does not sum to 1, or K if there is none; *sum is its sum. The entries of a
+ * column are K apart and columns begin 1 apart; for rows it is the other way round. */
 static size_t first_bad_line(double *sum, const double *values, size_t classes,
                              uc_noise_orientation orientation)
 {
@@ -109,8 +109,8 @@ static uc_status check_sums(const double *values, size_t classes, uc_noise_orien
     return uc_fail(UC_ERR_INVALID, "%s: %s %zu sums to %g, not 1", source, line, bad + 1, sum);
 }
 
-/* Columns of `values` (the true class in columns by now) are divided by their sum, unless that is 1 up to
- * rounding: a matrix that was written and is read back keeps its bits. */
+/* Divides the columns of `values` (the true classes by now) by their sums. A sum that is 1 up to rounding is
+ * left alone, so that a matrix that was written and read back keeps its bits. */
 static void normalize_columns(double *values, size_t classes)
 {
     for (size_t q = 0; q < classes; q++) {
@@ -163,7 +163,7 @@ static double *allocate(size_t classes)
     return NULL;
 }
 
-/* The true class becomes the column. */
+/* Copies a matrix so that columns stand for the true class. */
 static void copy_columns(double *to, const double *from, size_t classes, uc_noise_orientation orientation)
 {
     for (size_t p = 0; p < classes; p++)
@@ -206,7 +206,7 @@ uc_status uc_noise_create(uc_noise *out, const double *values, size_t classes, c
     return UC_OK;
 }
 
-/* `rate` of every class is labelled as another, each equally often. */
+/* A share of `rate` of every class is labelled as one of the other classes, each equally often. */
 static uc_status spread_evenly(uc_noise *out, size_t classes, double rate)
 {
     double *values = allocate(classes);
@@ -263,7 +263,7 @@ uc_status uc_noise_complementary(uc_noise *out, size_t classes)
     return spread_evenly(out, classes, 1.0);
 }
 
-/* M, with the true class in rows. */
+/* Draws M, whose rows are the true classes. */
 static uc_status draw_reference(double *values, size_t classes, uc_rng *rng)
 {
     for (int draw = 0; draw < RANDOM_DRAWS; draw++) {
@@ -285,7 +285,7 @@ static uc_status draw_reference(double *values, size_t classes, uc_rng *rng)
                    classes);
 }
 
-/* Omega of row q of (1 - share) I + share M, in place of M's. */
+/* Replaces row q of M by that of Omega((1 - share) I + share M). */
 static void blend_row(double *row, size_t classes, size_t q, double share)
 {
     double sum = 0.0;
@@ -333,7 +333,7 @@ uc_status uc_noise_binary(uc_noise *out, double rate_positive, double rate_negat
 
 /* ---- using ---- */
 
-/* The position in the matrix of every class of `classes`. */
+/* Finds the position of every class of `classes` in the matrix. */
 static uc_status positions_of(size_t *position, const uc_noise *self, const uc_names *classes)
 {
     for (size_t k = 0; k < classes->count; k++) {
@@ -441,7 +441,7 @@ cleanup:
     return status;
 }
 
-/* cumulative[q * K + p] = C[0][q] + ... + C[p][q]; exactly 1 from the last class that q may become on. */
+/* cumulative[q * K + p] = C[0][q] + ... + C[p][q]; exactly 1 from the last nonzero entry of column q on. */
 static void accumulate_columns(double *cumulative, const uc_noise *self)
 {
     const size_t K = self->classes;
@@ -494,7 +494,7 @@ uc_status uc_noise_apply(uc_dataset *data, const uc_noise *self, uint64_t seed, 
     size_t count = 0;
     uc_rng rng = uc_rng_make(seed, SEQUENCE_APPLY);
     for (size_t i = 0; i < data->X.rows; i++) {
-        /* One number per row, labelled or not: the noise of a row does not depend on the other rows. */
+        /* One number per row, labelled or not, so that the noise of a row does not depend on other labels. */
         const double u = uc_rng_uniform(&rng);
         const uint32_t label = data->y[i];
         if (label == UC_NONE)

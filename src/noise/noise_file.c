@@ -1,20 +1,20 @@
 /*
  * Noise matrices in files.
  *
- * Delimited text (data/delimited.h). What is a name is decided by the shape alone, so that classes may be
- * called 0, 1, 2:
+ * Delimited text (data/delimited.h). The shape alone decides which fields are names, so classes may be called
+ * 0, 1, 2:
  *
  *   K lines of K            no names
  *   K+1 lines of K          the first line names the columns
  *   K lines of K+1          the first field of every line names the row
- *   K+1 lines of K+1        both, when the top-left field is empty or not a number; else no names
+ *   K+1 lines of K+1        both, if the top-left field is empty or not a number; otherwise no names
  *   a line of K, K of K+1   both, without a top-left field
  *
- * With both kinds of names the rows are put in the columns' order.
+ * If both have names, the rows are put in the order of the columns.
  *
  * NPY (data/npy.h): a matrix of numbers.
  *
- * Both are read packed (.gz, .zst) as well.
+ * Both may be compressed (.gz, .zst).
  */
 #include "unconfuse/noise.h"
 
@@ -35,7 +35,7 @@ typedef struct cell {
 
 typedef struct table {
     const char *source;
-    cell *cells; /* line after line, blank lines left out */
+    cell *cells; /* line by line, without blank lines */
     size_t count, capacity;
     size_t lines, first_width, width; /* fields of the first line, and of each of the others */
 } table;
@@ -109,10 +109,10 @@ static bool is_number(const cell *at)
     return uc_field_real(&ignored, &at->field);
 }
 
-/* Where names and numbers are. */
+/* Where the names and numbers are among the cells. */
 typedef struct layout {
     size_t classes;
-    const cell *column_names; /* one after the other; NULL: none */
+    const cell *column_names; /* contiguous; NULL: none */
     const cell *row_names;    /* `width` apart; NULL: none */
     const cell *values;       /* rows `width` apart */
     size_t width;
@@ -161,7 +161,7 @@ static uc_status read_names(uc_names *out, const cell *names, size_t count, size
     return UC_OK;
 }
 
-/* position[i] becomes the row of the matrix where line i of the values belongs. */
+/* Sets position[i] to the row of the matrix to which line i of the values belongs. */
 static uc_status match_rows(size_t *position, const uc_names *columns, const uc_names *rows, const layout *at,
                             const char *source)
 {
@@ -175,7 +175,8 @@ static uc_status match_rows(size_t *position, const uc_names *columns, const uc_
     return UC_OK;
 }
 
-/* The same, and the names in the matrix's order: those of the columns, else those of the rows. */
+/* The same, also without names for both. `names` gets the matrix's order: the names of the columns, or else
+ * those of the rows. */
 static uc_status order_rows(size_t *position, uc_names *names, const layout *at, const char *source)
 {
     for (size_t i = 0; i < at->classes; i++)
@@ -207,7 +208,7 @@ static uc_status read_values(double *values, const layout *at, const size_t *pos
     return UC_OK;
 }
 
-/* What a file holds, before it is checked as a noise matrix. */
+/* The contents of a file, before it is checked as a noise matrix. */
 typedef struct content {
     double *values;
     size_t classes;
@@ -333,7 +334,7 @@ uc_status uc_noise_read(uc_noise *out, const char *path, uc_noise_orientation or
 
 /* ---- writing ---- */
 
-/* A name that reads back as it is: in quotes where it needs them. */
+/* Writes a name, in quotes if it needs them to be read back unchanged. */
 static uc_status write_name(uc_output *output, const char *name)
 {
     const size_t length = strlen(name);
@@ -351,7 +352,7 @@ static uc_status write_name(uc_output *output, const char *name)
     return uc_output_write(output, "\"", 1);
 }
 
-/* The shortest digits that read back as the same number. */
+/* Writes the shortest digits that read back as the same number. */
 static uc_status write_number(uc_output *output, double value)
 {
     char text[40];
