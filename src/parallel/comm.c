@@ -1,10 +1,11 @@
-/* What several processes do together, by the few verbs of a comm; a process alone has nothing to wait for. */
+/* What several processes do together, built on the few functions of a comm. A process that works alone never
+ * waits. */
 #include <string.h>
 
 #include "parallel/parallel.h"
 
 #define SENTENCE_BYTES 1024
-#define COLLECT_BYTES ((size_t)16 << 20) /* at a time */
+#define COLLECT_BYTES ((size_t)16 << 20) /* per message */
 
 int uc_comm_rank(const uc_comm *self)
 {
@@ -35,7 +36,7 @@ uc_status uc_comm_sum(const uc_comm *self, double *values, size_t length)
     return self->sum(self, values, length);
 }
 
-/* sizes[r] becomes what process r has; counts up to 2^53 are exact. */
+/* Sets sizes[r] to the size that process r passes; sizes up to 2^53 are exact. */
 static uc_status exchange_sizes(size_t *sizes, const uc_comm *self, size_t mine)
 {
     const size_t processes = (size_t)self->size;
@@ -50,7 +51,7 @@ static uc_status exchange_sizes(size_t *sizes, const uc_comm *self, size_t mine)
     return status;
 }
 
-/* Where the piece of this process begins among those of all, and the length of all. */
+/* Where the piece of this process begins in the pieces of all processes, and their total length. */
 static uc_share share_of_sizes(const uc_comm *self, const size_t *sizes)
 {
     uc_share share = {0, 0};
@@ -163,7 +164,7 @@ uc_status uc_comm_agree_on(const uc_comm *self, uc_status status, const char *re
         memcpy(&agreed, all + (size_t)first * record, sizeof agreed);
     memcpy(sentence, all + (size_t)(first - 1) * record + sizeof code, sizeof sentence);
     uc_free(all);
-    if (!all_failed) /* what happens to all is not the fault of one */
+    if (!all_failed) /* a failure of all is not the fault of one */
         uc_name_rank(sentence, sizeof sentence, first - 1);
     return uc_fail_again((uc_status)agreed, "", sentence);
 }
@@ -189,17 +190,17 @@ uc_status uc_comm_same(const uc_comm *self, const char *text, const char *what)
 
 /* ---- collecting ---- */
 
-/* The memory that collecting needs. It is allocated before the first piece comes, so that only `take` can
- * fail half-way. */
+/* The memory for collecting. It is allocated before the first piece arrives, so that later only `take` can
+ * fail. */
 typedef struct collection {
     size_t *sizes; /* of all pieces */
-    size_t *bytes; /* to receive from each, and to send to each */
-    void **places; /* the same */
-    char *part;    /* what the first process has received */
+    size_t *bytes; /* to receive from each process, then to send to each */
+    void **places; /* where they go, then where they come from */
+    char *part;    /* the bytes that process 0 has just received */
 } collection;
 
-/* The piece of process r, part by part. After `take` failed the rest is still received: the others send
- * it. */
+/* Collects the piece of process r, part by part. If `take` fails, the rest is still received, because it is
+ * sent anyway. */
 static uc_status collect_piece(uc_status *taken, const uc_comm *self, int r, const char *piece,
                                const collection *mine, uc_take_fn *take, void *user)
 {

@@ -1,15 +1,15 @@
 /*
- * Processes that mpirun started. This is the only file that knows MPI.
+ * Processes that mpirun started. This is the only file that uses MPI.
  *
- * Sums are all-reduced. Every algorithm that Open MPI has for that adds in an order that is the same for
- * all processes, or adds in one place, so all get the same bits; learners rely on it when they decide by a
- * sum what to do next. A failure inside MPI ends all processes (its default).
+ * Sums are all-reduced. Every algorithm that Open MPI has for this adds either in the same order in all
+ * processes or in one place, so all processes get the same bits; learners rely on this when a sum decides
+ * what they do next. A failure inside MPI ends all processes (its default).
  *
- * The end: a process that failed alone cannot be sure that the others will ever ask for its status; they
- * may be waiting for it in a sum. So statuses are exchanged by a non-blocking collective on a communicator
- * of its own, and a rank that times out aborts the job. Nor can a failed process be sure that the others
- * come to agree on failures: that has its own communicator too, and a failed rank that times out there
- * goes on to the end.
+ * The end: a process that failed alone cannot be sure that the others will ever ask for its status, since
+ * they may be waiting for it in a sum. So statuses are exchanged by a non-blocking collective on a separate
+ * communicator, and a rank that times out aborts the job. Nor can a failed process be sure that the others
+ * will come to agree on failures. This has a communicator of its own, too, and a failed rank that times out
+ * there goes on to the end.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -20,16 +20,16 @@
 #include "parallel/parallel.h"
 
 #define SUM_AT_ONCE ((size_t)1 << 26)   /* doubles */
-#define BYTES_AT_ONCE ((size_t)1 << 30) /* of what is sent or received */
+#define BYTES_AT_ONCE ((size_t)1 << 30) /* per message */
 #define FEW 8                           /* requests */
 #define PATIENCE_SECONDS 2.0            /* at the end */
-#define AGREE_SECONDS 20.0              /* the others may still work */
+#define AGREE_SECONDS 20.0              /* longer, because the others may still be working */
 
 static uc_traffic traffic;
-static MPI_Comm news;         /* of the end */
-static MPI_Comm agreement;    /* on failures */
-static bool given_up;         /* on agreeing */
-static int *counts, *offsets; /* per process: what it sends, and where that goes */
+static MPI_Comm news;         /* statuses at the end */
+static MPI_Comm agreement;    /* agreeing on failures */
+static bool given_up;         /* agreeing timed out */
+static int *counts, *offsets; /* per process: the bytes that it sends, and where they go */
 
 static uc_status sum(const uc_comm *self, double *values, size_t length)
 {
@@ -45,7 +45,7 @@ static uc_status sum(const uc_comm *self, double *values, size_t length)
     return UC_OK;
 }
 
-/* Whether the request was done within so many seconds. */
+/* Whether the request was done within this time. */
 static bool wait_for(MPI_Request *request, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -62,7 +62,7 @@ static bool wait_for(MPI_Request *request, double seconds)
 static uc_status count_failures(const uc_comm *self, double *failures, bool failed)
 {
     (void)self;
-    static double mine, all; /* until all have come, however this ends */
+    static double mine, all; /* static, because after a timeout MPI may still use them */
     const double began = MPI_Wtime();
     MPI_Request request;
     if (given_up)
@@ -80,7 +80,7 @@ static uc_status count_failures(const uc_comm *self, double *failures, bool fail
     return UC_OK;
 }
 
-/* In one go when it is so little that MPI can count it. */
+/* Gathers everything in one call, if its size fits the int that MPI counts with; false if not. */
 static bool gather_at_once(const uc_comm *self, void *all, const size_t *sizes)
 {
     size_t total = 0;
@@ -158,8 +158,8 @@ typedef struct farewell {
     char sentence[1024];
 } farewell;
 
-/* The first process tells for all: its own sentence when all failed, else that of the first that did.
- * mpirun ends all processes as soon as one ends with a failure, so none ends before the message is out. */
+/* Rank 0 reports the message of the lowest failing rank, and names the rank unless all failed. mpirun kills
+ * all processes as soon as one ends with a failure, so none ends before the message is out. */
 static uc_status tell_for_all(const uc_comm *self, farewell *all, uc_warn_fn *tell, void *user)
 {
     int first = -1, failures = 0;
@@ -181,7 +181,7 @@ static uc_status tell_for_all(const uc_comm *self, farewell *all, uc_warn_fn *te
 static uc_status end(const uc_comm *self, uc_status status, const char *sentence, uc_warn_fn *tell,
                      void *user, int code)
 {
-    static farewell mine; /* until the news are sent, however this ends */
+    static farewell mine; /* static, because after a timeout MPI may still use it */
     farewell *all = uc_alloc((size_t)self->size, sizeof *all);
     MPI_Request request;
     mine.status = status;
@@ -189,7 +189,7 @@ static uc_status end(const uc_comm *self, uc_status status, const char *sentence
         snprintf(mine.sentence, sizeof mine.sentence, "%s", sentence);
     if (all)
         MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, news, &request);
-    /* Without a failure it waits for the news of all for as long as it takes. */
+    /* A rank that did not fail waits for the others' statuses for as long as it takes. */
     if (!all || !wait_for(&request, status == UC_OK ? HUGE_VAL : PATIENCE_SECONDS)) {
         uc_name_rank(mine.sentence, sizeof mine.sentence, self->rank);
         tell(mine.sentence, user);

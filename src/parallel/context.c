@@ -1,4 +1,4 @@
-/* What a context allows and whom it tells. */
+/* The threads, memory and callbacks of a context. */
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -58,8 +58,8 @@ static void warn_by_turns(const char *sentence, void *user)
     pthread_mutex_unlock(&turn);
 }
 
-/* A context of one thread needs no turns. It may also have been made here already, and a job that waited
- * for its own turn to end would wait for ever. */
+/* With one thread, callbacks need no lock. Such a context may also have been made here already, and its
+ * callbacks would wait forever for the lock that they hold. */
 uc_context uc_context_for_job(const uc_context *context)
 {
     uc_context own = uc_context_copy(context);
@@ -105,7 +105,7 @@ void uc_warn(const uc_context *context, const char *format, ...)
 
 /* ---- parts of a whole ---- */
 
-/* "training 7 of 25", and of a detailed part what it is at. */
+/* Reports "training 7 of 25" and, for a detailed part, its own task and detail. */
 static bool tell_part(const uc_parts *parts, const uc_context *context, const char *task, const char *detail)
 {
     char text[192];
@@ -129,7 +129,7 @@ static bool report_part(const char *task, double done, double total, const char 
 {
     const uc_part *self = user;
     uc_parts *parts = self->parts;
-    if (parts->detailed && total > 0.0) /* never backwards, where several tasks follow each other */
+    if (parts->detailed && total > 0.0) /* progress never goes back when the part begins another task */
         parts->furthest = fmax(parts->furthest, fmin(1.0, done / total));
     return tell_part(parts, self->context, task, detail);
 }

@@ -1,4 +1,4 @@
-/* The only two verbs of parallel work: run jobs over blocks, and sum over rows.
+/* Parallel work has only two forms: running jobs over blocks, and summing over rows.
  *
  * Blocks have a fixed size and sums a fixed order, so results are the same bytes for any number of
  * threads. */
@@ -31,10 +31,10 @@ static inline uc_range uc_block_range(size_t block, size_t count, size_t size)
     return (uc_range){first, first + uc_min_size(count - first, size)};
 }
 
-/* Work on block `block`, in any thread. */
+/* Works on block `block`; called in any thread. */
 typedef uc_status uc_block_job(size_t block, void *user);
 /* Runs job(0) .. job(blocks - 1) on the context's threads, in any order. After a failure, higher blocks
- * are no longer started but lower ones still are: the status and sentence returned are those of the lowest
+ * are no longer started but lower ones still are, so that the status and message are those of the lowest
  * failing block. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user);
 
@@ -80,9 +80,9 @@ uc_context uc_context_alone(const uc_context *context);
 unsigned uc_threads(const uc_context *context);
 unsigned uc_cores(void);                             /* those that the process may run on */
 uint64_t uc_memory_limit(const uc_context *context); /* bytes */
-/* UC_ERR_NOMEM, naming both figures, when `bytes` for `what` exceed the context's memory. */
+/* Fails with UC_ERR_NOMEM, naming both figures, if `bytes` for `what` exceed the context's memory. */
 uc_status uc_memory_check(const uc_context *context, double bytes, const char *what);
-/* UC_ERR_CANCELLED when the callback returned false. */
+/* Calls the progress callback; UC_ERR_CANCELLED if it returns false. */
 uc_status uc_report(const uc_context *context, const char *task, double done, double total,
                     const char *detail);
 void uc_warn(const uc_context *context, const char *format, ...) UC_PRINTF(2, 3);
@@ -94,7 +94,7 @@ typedef struct uc_parts {
     const char *task; /* "choosing {l2}" */
     const char *part; /* "training" */
     size_t count;
-    bool at_most;    /* fewer parts than `count` may be enough */
+    bool at_most;    /* `count` is an upper limit: fewer parts may be enough */
     bool detailed;   /* parts are long and run one after the other: report their own task and detail too */
     double furthest; /* share of the current part that is done, when they are detailed */
     atomic_size_t done;
@@ -115,11 +115,11 @@ struct uc_comm {
     int rank, size;
     int neighbours; /* processes on the same machine, this one included */
     uc_traffic *traffic;
-    /* values[0..length) become their sums over all processes, the same bits in each. */
+    /* Replaces values[0..length) by their sums over all processes, the same bits in each. */
     uc_status (*sum)(const uc_comm *self, double *values, size_t length);
-    /* *failures: how many processes call this with `failed`. A process that failed waits only for a
-     * limited time, since the others may not know of the failure and be waiting elsewhere; then the status
-     * is not UC_OK. */
+    /* Sets *failures to the number of processes that call this with `failed`. A process that failed waits
+     * only for a limited time, since the others may not know of the failure and be waiting elsewhere. If it
+     * times out, the status is not UC_OK. */
     uc_status (*count_failures)(const uc_comm *self, double *failures, bool failed);
     /* `all` holds sizes[0] + sizes[1] + ... bytes, with this process's piece in its place; receives the
      * others'. */
@@ -139,7 +139,7 @@ struct uc_comm {
  * (may be NULL) gets the bytes of each piece. */
 uc_status uc_comm_gather(void **all, size_t *sizes, const uc_comm *self, const void *piece, size_t bytes);
 
-/* Puts "rank R: " before a sentence that does not name a process yet. */
+/* Puts "rank R: " before a message that does not name a process yet. */
 void uc_name_rank(char *sentence, size_t size, int rank);
 
 /* Blocks of work on data that every process has: each process runs an even share of the blocks, then gets

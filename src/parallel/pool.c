@@ -1,12 +1,12 @@
 /*
- * Threads. Jobs run over numbered blocks; sums use a fixed number of lanes, each of which adds its blocks in
+ * Jobs over numbered blocks, and sums. A sum uses a fixed number of lanes, each of which adds its blocks in
  * order:
  *
  *   lane l:  block l, l + L, l + 2L, ...        sum = lane 0 + lane 1 + ... + lane L-1
  *
- * L depends only on the size of the work and the memory that it may take, so the order of every addition,
- * and with it every bit of the result, is the same for any number of threads. The lanes themselves are
- * added by all threads, each of which adds a piece of the sum.
+ * L depends only on the size of the work and the memory limit, so the order of every addition, and with it
+ * every bit of the result, is the same for any number of threads. At the end all threads add up the lanes,
+ * each for a piece of the sum.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,18 +14,18 @@
 
 #include "parallel/parallel.h"
 
-#define LINE_BYTES 128 /* of memory, and its neighbour: what two threads should not both write to */
+#define LINE_BYTES 128 /* a cache line and its neighbour, to which two threads should not both write */
 #define MOST_RANGES ((size_t)64)
 #define ROWS_PER_BLOCK ((size_t)512)
 #define MOST_LANES ((size_t)64)
-#define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as they are more than MANY_LANES */
+#define CACHED_BYTES ((size_t)1 << 22) /* all lanes together, as long as there are at least MANY_LANES */
 #define MANY_LANES ((size_t)16)
-#define LANE_BYTES ((size_t)1 << 25) /* the same, for ENOUGH_LANES */
+#define LANE_BYTES ((size_t)1 << 25) /* the same limit with at least ENOUGH_LANES */
 #define ENOUGH_LANES ((size_t)8)
-#define MEMORY_SHARE 8 /* long sums: all lanes together take at most one in so many bytes of the memory */
+#define MEMORY_SHARE 8 /* long sums: all lanes together take at most 1/8 of the memory */
 #define NUMBERS_PER_PIECE ((size_t)8192)
 
-/* The blocks of a thread, in a line of memory of their own. */
+/* The blocks of a thread, in a cache line of their own. */
 typedef struct range {
     _Alignas(LINE_BYTES) atomic_size_t next;
     size_t last;
@@ -37,7 +37,7 @@ typedef struct run_state {
     range ranges[MOST_RANGES];
     size_t count;                 /* of ranges */
     atomic_size_t lowest_failure; /* SIZE_MAX: none */
-    pthread_mutex_t noting;       /* of the failure below */
+    pthread_mutex_t noting;       /* protects the failure below */
     uc_status status;
     char sentence[1024];
 } run_state;
@@ -53,7 +53,7 @@ static void note_failure(run_state *run, size_t block, uc_status status)
     pthread_mutex_unlock(&run->noting);
 }
 
-/* A block below one that failed still runs: the failure that counts is the lowest one, whichever thread is
+/* A block below one that failed still runs, so that the lowest failure is reported whichever thread is
  * faster. */
 static void run_range(run_state *run, range *mine)
 {
@@ -81,8 +81,8 @@ static uc_status run_in_order(size_t blocks, uc_block_job *job, void *user)
     return status;
 }
 
-/* A thread begins with the same blocks in every run over equally many blocks, and so finds in its cache
- * what it left there; when it is done it helps the others. */
+/* In every run over the same number of blocks, a thread begins with the same ones, whose data may still be in
+ * its cache. When it is done, it helps the others. */
 uc_status uc_run_blocks(const uc_context *context, size_t blocks, uc_block_job *job, void *user)
 {
     const unsigned threads = (unsigned)uc_min_size(uc_threads(context), blocks);
@@ -133,7 +133,7 @@ typedef struct sum_state {
     uc_sum_job *job;
     void *user;
     size_t rows, blocks, lanes, length;
-    size_t stride;   /* from lane to lane, beyond the length */
+    size_t stride;   /* from lane to lane; larger than the length */
     double *partial; /* lanes x stride */
 } sum_state;
 
@@ -163,7 +163,7 @@ static size_t lane_count(const uc_context *context, size_t blocks, size_t length
     return lanes ? lanes : 1;
 }
 
-/* A piece of lane 0 becomes that of the sum of all lanes. */
+/* Adds a piece of all other lanes to lane 0. */
 static uc_status add_lanes(size_t piece, void *user)
 {
     const sum_state *state = user;
@@ -176,7 +176,7 @@ static uc_status add_lanes(size_t piece, void *user)
     return UC_OK;
 }
 
-/* values[length] is free. */
+/* values[length] may be overwritten: it counts the failures. */
 static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t length, uc_status status)
 {
     if (uc_comm_size(comm) == 1)
@@ -188,8 +188,7 @@ static uc_status sum_over_processes(const uc_comm *comm, double *values, size_t 
     return summed;
 }
 
-/* The number of processes that failed is summed after the last value, so that no further message is
- * needed. */
+/* The number of failed processes is summed together with the values, which saves a message. */
 uc_status uc_sum_over(const uc_context *context, size_t rows, uc_sum_job *job, void *user, double *sum,
                       size_t length)
 {

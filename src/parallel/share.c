@@ -1,4 +1,4 @@
-/* Blocks that several processes divide among themselves. */
+/* Dividing blocks of work among processes. */
 #include "parallel/parallel.h"
 
 typedef struct block_range {

@@ -1,12 +1,12 @@
 /*
- * Threads that help. Who has work for several threads puts a call into the list of open ones, does its own
- * part, and waits for those that joined it. A helper that is idle looks for a call that it may join. Nobody
- * waits for a helper that has not joined, so calls may come from several threads at once, and from within a
- * job; and a helper that cannot be started is not missed.
+ * Helper threads. A thread that has work for several threads puts a call into the list of open calls, does
+ * its own part, and waits for the helpers that joined it. An idle helper looks for a call that it may join.
+ * Nobody waits for a helper that has not joined, so calls may come from several threads at once and from
+ * within a job, and a helper that cannot be started is not missed.
  *
- * Helper h, h = 1, 2, ..., joins calls for more than h threads only, and so a call for as many threads as
- * the last one finds the same helpers, with what they left in their caches. Before an idle thread sleeps it
- * spins: steps of a learner follow each other closely, and waking a thread takes longer than many a step.
+ * Helper h = 1, 2, ... joins only calls for more than h threads. So a call for as many threads as the last
+ * one gets the same helpers, whose caches may still hold its data. An idle thread spins before it sleeps: the
+ * steps of a learner follow each other closely, and waking a thread often takes longer than a step.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -17,20 +17,20 @@
 
 #include "parallel/parallel.h"
 
-#define SPINS 3000 /* 10 to 100 microseconds, by CPU */
+#define SPINS 3000 /* 10 to 100 microseconds, depending on the CPU */
 #define MOST_HELPERS ((unsigned)1023)
 
 typedef struct call {
     uc_team_job *job;
     void *user;
     unsigned threads;
-    bool finished; /* a member has found no more to do */
+    bool finished; /* a helper has found nothing left to do */
     atomic_uint active;
     pthread_cond_t left;
     struct call *next;
 } call;
 
-/* All but the atomic numbers belongs to who has the lock. */
+/* The lock protects everything that is not atomic. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static call *open_calls;
@@ -59,7 +59,7 @@ static void spin_once(void)
 #endif
 }
 
-/* More threads than cores would spin in each other's way. */
+/* With more threads than cores, a spinning thread would keep another from running. */
 static unsigned spins(void)
 {
     return helpers < uc_cores() ? SPINS : 0;
@@ -121,7 +121,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A child has the one thread that made it. */
+/* After a fork, the child has only the thread that called it. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -136,7 +136,8 @@ static void follow_forks(void)
     (void)pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* Signals are for the threads of the program, but for those that a thread causes itself. */
+/* Helpers block all signals, which are for the threads of the program, except those that a thread causes
+ * itself. */
 static bool start_helper(unsigned number)
 {
     pthread_t thread;
@@ -179,7 +180,7 @@ static void close_call(call *self)
     pthread_mutex_unlock(&lock);
     for (unsigned i = 0; i < most && atomic_load(&self->active) > 0; i++)
         spin_once();
-    pthread_mutex_lock(&lock); /* who left last has the lock until it is done with the call */
+    pthread_mutex_lock(&lock); /* the last helper holds it until it no longer uses the call */
     while (atomic_load(&self->active) > 0)
         pthread_cond_wait(&self->left, &lock);
     pthread_mutex_unlock(&lock);
