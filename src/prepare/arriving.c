@@ -1,10 +1,10 @@
 /*
- * Rows that arrive one by one, many of them at once.
+ * Prepares many rows of a stream in one call, with the same result as one by one.
  *
- * While the map grows a row becomes a landmark before it is mapped, so row i sees the landmarks up to its
- * own. All of a call's landmarks are added first; then blocks of rows are mapped, in any order and by any
- * thread, each row to the landmarks that it sees. Both sums and kernel values of a pair are the same
- * operations in the same order as those of uc_map_row, and so are the bits.
+ * While the map grows, a row becomes a landmark before it is mapped, so row i sees the landmarks up to its
+ * own. A call first adds all its landmarks. Then blocks of rows are mapped, in any order and by any thread,
+ * each row with only the landmarks that it sees. Sums and kernel values of a pair are computed by the same
+ * operations in the same order as in uc_map_row, and so have the same bits.
  */
 #include <math.h>
 #include <string.h>
@@ -15,17 +15,17 @@
 #include "map/tiles.h"
 #include "prepare/preprocessing.h"
 
-#define FEW_ROWS ((size_t)8) /* not worth arranging the landmarks for */
+#define FEW_ROWS ((size_t)8) /* for fewer rows, panels or tiles of landmarks do not pay */
 
 typedef struct arrival {
     const uc_preprocessing *preprocessing;
     const uc_matrix *X;
     uc_matrix *out;
-    size_t seen;      /* landmarks that the first row sees; every row sees one more, up to all */
+    size_t seen;      /* landmarks that the first row sees; each later row sees one more, up to all */
     uc_panels panels; /* for sparse landmarks and many rows */
 } arrival;
 
-/* Columns that the scaling does not know are dropped. */
+/* Drops columns that the scaling does not know. */
 static uc_row known_part(const uc_preprocessing *preprocessing, uc_row row)
 {
     if (!preprocessing->factor)
@@ -33,7 +33,7 @@ static uc_row known_part(const uc_preprocessing *preprocessing, uc_row row)
     return uc_known_row(row, preprocessing->cols);
 }
 
-/* Columns of scaled rows; a shift fills in all that the scaling knows. */
+/* The number of columns of scaled rows. With a shift, they have all columns that the scaling knows. */
 static size_t known_columns(const uc_preprocessing *preprocessing, size_t cols)
 {
     if (preprocessing->shift)
@@ -117,7 +117,7 @@ static void finish_row(const arrival *job, size_t i)
         (void)uc_normalize_row((uc_row){job->out->cols, values, NULL}, values);
 }
 
-/* Row i as the map sees it. */
+/* Row i as the input of the map. */
 static uc_row input_row(const arrival *job, size_t i, float *work)
 {
     const uc_row row = known_part(job->preprocessing, uc_matrix_row(job->X, i));
@@ -130,7 +130,7 @@ static size_t input_work(const arrival *job)
     return uc_matrix_stride(known_columns(job->preprocessing, job->X->cols));
 }
 
-/* One by one: few rows, and maps with a projection. */
+/* Maps rows one by one, for few rows and for maps with a projection. */
 static uc_status map_rows(size_t block, void *user)
 {
     const arrival *job = user;
@@ -154,7 +154,7 @@ cleanup:
     return status;
 }
 
-/* Products of row i with landmarks from `start` on become the row's coordinates. */
+/* Turns the products of row i with landmarks from `start` on into the row's coordinates. */
 static void keep_values(const arrival *job, size_t i, double *values, size_t start, size_t panel,
                         double norm2)
 {
@@ -242,7 +242,7 @@ static uc_status map_blocks(arrival *job, const uc_context *context)
     return status;
 }
 
-/* The first rows become landmarks as long as the map grows. */
+/* Makes rows landmarks, from the first on, until the map no longer grows. */
 static uc_status add_landmarks(uc_preprocessing *self, const uc_matrix *X)
 {
     if (!uc_map_grows(self->map) || X->rows == 0)

@@ -1,5 +1,5 @@
-/* Preprocessing rows: scaling, roots, unit length, the map or several views, unit length. What the scaling
- * is, is learned in scaling.c. */
+/* Preprocessing of rows: scaling, roots, unit length, the map or several views, unit length. scaling.c learns
+ * the scaling. */
 #include "prepare/preprocessing.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@ bool uc_preprocessing_is_identity(const uc_preprocessing *self)
            !self->views;
 }
 
-/* A value far outside of what the scaling was learned from stays finite. */
+/* Keeps a value finite that is far outside the range that the scaling was learned from. */
 static float to_float(double value)
 {
     if (value > (double)FLT_MAX)
@@ -39,7 +39,7 @@ static double scaled(const uc_preprocessing *self, size_t j, double value)
 
 uc_row uc_scale_row(const uc_preprocessing *self, uc_row row, float *work)
 {
-    if (self->shift) { /* zeros, and columns that the row does not have, become other values */
+    if (self->shift) { /* zeros, and columns that the row lacks, become other values */
         size_t next = 0;
         for (size_t j = 0; j < self->cols; j++) {
             double value = 0.0;
@@ -132,7 +132,7 @@ static uc_row views_row(const uc_preprocessing *self, uc_row row, float *out)
     return self->normalize ? uc_normalize_row(row, out) : row;
 }
 
-/* Columns first .. of `out` become those of the view. */
+/* Fills the columns of `out` from `first` on with those of the view. */
 static uc_status apply_view(uc_matrix *out, size_t first, const uc_preprocessing *view, const uc_matrix *X,
                             const uc_context *context)
 {
@@ -197,7 +197,7 @@ size_t uc_preprocessing_dimension(const uc_preprocessing *self, size_t cols)
     return self->map ? uc_map_dimension(self->map) : cols;
 }
 
-/* The prepared input, then the mapped row, then what the map needs. */
+/* The prepared input, then the mapped row, then the map's own work space. */
 size_t uc_preprocessing_row_work(const uc_preprocessing *self, size_t cols)
 {
     const size_t input = whole_lines(larger(cols, self->cols));
@@ -230,7 +230,7 @@ typedef struct apply_job {
     uc_matrix *X;
 } apply_job;
 
-/* In place: the work space of a row is the row itself. */
+/* Works in place: the work space of a row is the row itself. */
 static uc_status prepare_input_block(size_t block, void *user)
 {
     const apply_job *job = user;
@@ -307,7 +307,7 @@ static uc_status check_mapped(size_t block, void *user)
     return UC_OK;
 }
 
-/* The map is learned from rows as it will see them. */
+/* Learns the map from rows in the form in which it will get them. */
 static uc_status fit_map(uc_preprocessing *self, uc_matrix *X, const uc_preprocessing_settings *settings,
                          const uc_context *context)
 {

@@ -1,25 +1,25 @@
 /*
- * Columns by what they tell about the labels.
+ * Weighs columns by what they say about the labels.
  *
- * A kernel measures distances by all columns alike, and a table has columns that mean nothing: numbers of
- * batches, days, noise. And a few rows of a skewed column (amounts, durations) are far from all others.
+ * In the distances of a kernel all columns count the same, but a table has columns that mean nothing: batch
+ * numbers, days, noise. And in a skewed column (amounts, durations) a few rows are far from all others.
  *
  *   v_ij   value of row i and column j          K      classes
- *   bins   of column j between its octiles, as many as hold a row: b_j
- *   chi_j  Pearson's statistic of bins and labels, which is its degrees of freedom on average, d_j = (b_j -
- *          1) (K - 1), give or take s_j = sqrt(2 d_j), where labels do not depend on the column
- *   r_j    max(0, chi_j - d_j - LEAST s_j)    its relevance; bins see relations that are not monotonic, too
+ *   bins   of column j, between its octiles; b_j: the number of bins that hold a row
+ *   chi_j  Pearson's statistic of bins and labels. If labels do not depend on the column, its mean is the
+ *          number of its degrees of freedom, d_j = (b_j - 1) (K - 1), and its deviation s_j = sqrt(2 d_j)
+ *   r_j    max(0, chi_j - d_j - LEAST s_j)    its relevance; bins also show relations that are not monotonic
  *
- *   bent value    asinh((v_ij - median_j) / a_j), a_j the median distance from the median; of columns with a
- *                 skewness beyond SKEWED only
- *   scaled value  standardised, but for columns of 0 and 1 alone, then times sqrt(r_j / max_k r_k)
+ *   bent value    asinh((v_ij - median_j) / a_j), a_j the median distance from the median; only for columns
+ *                 with a skewness beyond SKEWED
+ *   scaled value  standardised, except in columns of only 0 and 1, then times sqrt(r_j / max_k r_k)
  *
- * The numbers of sparse rows of a table with texts have been standardised by its encoder, and cannot be
- * shifted: they are bent around their mean. A word has two bins, with and without it, and there are thousands
- * of words: LEAST is WORD_LEAST and CLEAR is WORD_CLEAR for them.
+ * The numbers in sparse rows, of a table with texts, were standardised by its encoder and cannot be shifted:
+ * they are bent around their mean. A word has two bins, with and without it, and there are thousands of
+ * words, so for words LEAST is WORD_LEAST and CLEAR is WORD_CLEAR.
  *
- * Wrong labels shrink all r_j alike, unless they depend on the row. Where no chi_j is beyond d_j + CLEAR s_j,
- * which the largest of hundreds hardly is by chance, all columns weigh 1.
+ * Wrong labels shrink all r_j by the same factor, unless they depend on the row. If no chi_j exceeds d_j +
+ * CLEAR s_j, which even the largest of hundreds hardly does by chance, all columns weigh 1.
  */
 #include <assert.h>
 #include <math.h>
@@ -43,13 +43,13 @@ typedef struct column_job {
     const uc_dataset *rows;
     double *relevance, *deviation;
     double *beyond; /* (chi - d) / s */
-    size_t words;   /* the first one; all columns if there is none */
+    size_t words;   /* the first column of a word; the number of columns if there is none */
 } column_job;
 
-/* What is known of a column's distribution. */
+/* The distribution of a column's values. */
 typedef struct shape {
     double median, apart, mean, deviation, skewness;
-    bool indicator; /* 0 and 1 alone */
+    bool indicator; /* only 0 and 1 */
 } shape;
 
 static int compare_floats(const void *a, const void *b)
@@ -76,7 +76,7 @@ static void find_moments(shape *out, const float *values, size_t n)
     out->skewness = squares > 0.0 ? cubes / (squares * out->deviation) : 0.0;
 }
 
-/* `sorted` is used up. */
+/* Overwrites `sorted`. */
 static void find_shape(shape *out, float *sorted, size_t n)
 {
     find_moments(out, sorted, n);
@@ -87,7 +87,7 @@ static void find_shape(shape *out, float *sorted, size_t n)
     out->apart = (double)sorted[n / 2];
 }
 
-/* The largest value of every bin but the last, ascending and different; returns how many. */
+/* Finds the largest value of every bin but the last, ascending and different; returns their number. */
 static size_t find_edges(float edges[BINS], const float *sorted, size_t n)
 {
     size_t count = 0;
@@ -99,7 +99,7 @@ static size_t find_edges(float edges[BINS], const float *sorted, size_t n)
     return count;
 }
 
-/* Pearson's statistic over what it may be without any relation; 0: no more than that. */
+/* By how much Pearson's statistic exceeds what it may be without any relation; 0: not at all. */
 static double find_relevance(double *beyond, const float *values, const uc_dataset *rows, const float *edges,
                              size_t count, double *table)
 {
@@ -128,7 +128,7 @@ static double find_relevance(double *beyond, const float *values, const uc_datas
     return fmax(over - LEAST * deviation, 0.0);
 }
 
-/* Sets shift, bend and factor, the last without relevance. */
+/* Sets shift, bend and factor; relevance is not yet part of the factor. */
 static void scale_column(column_job *self, size_t j, const float *values, const shape *found)
 {
     const size_t n = self->rows->X.rows;
@@ -212,7 +212,7 @@ static uc_status learn_words(column_job *self)
         double chi = 0.0, rows_with = 0.0;
         for (size_t k = 0; k < K; k++)
             rows_with += with[word * K + k];
-        for (size_t k = 0; k < K && rows_with < total; k++) { /* both bins at once */
+        for (size_t k = 0; k < K && rows_with < total; k++) { /* the terms of both bins together */
             const double expected = rows_with * of_class[k] / total;
             if (expected > 0.0)
                 chi += pow(with[word * K + k] - expected, 2.0) / (expected * (1.0 - rows_with / total));
@@ -227,7 +227,7 @@ static uc_status learn_words(column_job *self)
     return UC_OK;
 }
 
-/* The factors times the root of relevance. */
+/* Multiplies the factors by the root of the relevance. */
 static void weigh_columns(uc_relevance *out, const column_job *job)
 {
     uc_preprocessing *steps = &out->steps;

@@ -1,11 +1,11 @@
 /*
- * Scaling that is learned while rows arrive, for streams that nobody can look at beforehand.
+ * Scaling that is learned while rows arrive, for streams that cannot be seen beforehand.
  *
- * Row t is scaled by the sums of rows 1 to t, itself included, and stays as it was scaled: feedback that
- * comes later is learned with the values that the proposal was made from. With a shift the first row
- * becomes 0, and so does a column until it has had two values. With a shift (range, standard) every row
- * may move every column; without one (maxabs) a row moves only its own columns, and sparse rows cost only
- * what they hold.
+ * Row t is scaled by the sums of rows 1 to t, including itself, and is not scaled again: the learner learns
+ * later feedback with the values that the proposal was made from. With a shift (range, standard) the first
+ * row becomes 0, and so does a column until it has had two different values, and every row may change the
+ * scaling of every column. Without a shift (maxabs) a row changes only its own columns, so the cost of a
+ * sparse row depends only on its entries.
  */
 #include <string.h>
 
@@ -83,7 +83,7 @@ void uc_running_return(uc_preprocessing *self, uc_scale_sums **sums, uc_scale_su
     settle_columns(self, before);
 }
 
-/* A sparse matrix of the same columns, whose values are yet to come. */
+/* Makes a sparse matrix with the same entries, whose values are filled in later. */
 static uc_status copy_columns(uc_matrix *out, const uc_matrix *X)
 {
     const size_t entries = uc_matrix_entries(X);

@@ -6,11 +6,11 @@
  *   range     shift = (max + min)/2, factor = 2/(max - min)
  *   standard  shift = mean,          factor = 1/deviation
  *   maxabs    shift = 0,             factor = 1/max |value|
- *   numbers   standard; a column of 0 and 1 alone, such as that of a category, stays as it is
+ *   numbers   standard; a column of only 0 and 1, such as that of a category, is not scaled
  *
- * A constant column gets factor 0. Means and deviations are gathered value by value (Welford) over the
- * values that are stored, and the zeros that a sparse row leaves out join at the end (Chan et al.). A row of
- * weight u is u rows.
+ * A constant column gets factor 0. Means and deviations are updated value by value (Welford) over the stored
+ * values; the zeros that sparse rows leave out are merged at the end (Chan et al.). A row of weight u counts
+ * as u rows.
  */
 #include <assert.h>
 #include <math.h>
@@ -19,8 +19,8 @@
 #include "linalg/linalg.h"
 #include "prepare/preprocessing.h"
 
-#define COLUMNS_PER_JOB ((size_t)16) /* a line of the cache */
-#define ROUNDING 1e-9                /* relative, of a variance */
+#define COLUMNS_PER_JOB ((size_t)16) /* floats of a cache line */
+#define ROUNDING 1e-9                /* relative error of a variance */
 
 typedef struct column_sums {
     uint64_t count; /* stored values */
@@ -80,7 +80,7 @@ typedef struct column_job {
     const double *weights;
 } column_job;
 
-/* Some columns of all rows: a column is gathered by one thread, in the order of the rows. */
+/* Sums up some columns of all rows. Each column is summed by one thread, in the order of the rows. */
 static uc_status add_columns(size_t number, void *user)
 {
     const column_job *job = user;
@@ -123,7 +123,7 @@ uc_status uc_scale_sums_add(uc_scale_sums **sums, const uc_matrix *X, const doub
     return add_rows(sums, X, weights, &one_thread);
 }
 
-/* The column as if its zeros had been stored. */
+/* The sums of the column as if its zeros had been stored. */
 static column_sums with_zeros(column_sums column, uint64_t rows, double weight)
 {
     if (rows == column.count)
@@ -179,7 +179,7 @@ static void scale_column(double *shift, double *factor, const column_sums *colum
         *factor = inverse_or_zero(fmax(fabs(column->low), fabs(column->high)));
         break;
     case UC_SCALE_NONE:
-    case UC_SCALE_AUTO: /* never here: it is decided before */
+    case UC_SCALE_AUTO: /* replaced before this is called */
     case UC_SCALE_TERMS:
     case UC_SCALE_RELEVANCE: /* relevance.c */
         *factor = 1.0;
@@ -298,7 +298,7 @@ void uc_scale_sums_free(uc_scale_sums *sums)
     uc_free(sums);
 }
 
-/* The values of both, as if one had seen them all (Chan et al.). */
+/* The sums over the values of both (Chan et al.). */
 static column_sums merge_columns(column_sums a, column_sums b)
 {
     if (a.count == 0)
@@ -315,7 +315,7 @@ static column_sums merge_columns(column_sums a, column_sums b)
     return a;
 }
 
-/* The sums of this process become those of all; all have as many columns. */
+/* Replaces the sums of this process by those over all processes. All have as many columns. */
 static uc_status merge_sums(uc_scale_sums *self, size_t cols, const uc_context *context)
 {
     const uc_comm *comm = uc_comm_of(context);
