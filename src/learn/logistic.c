@@ -13,13 +13,13 @@
  * With weights u_i the mean is sum_i u_i loss_i / sum_i u_i; with soft labels loss_i is the mean over the
  * label.
  *
- * Forward is the likelihood of the labels that were observed (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR
- * 2017); it is not convex: it starts at zero, and without offsets. p then estimates the probability of the
- * true class. Newton steps (newton.c) or L-BFGS, by the shape of the data; both read sums over the examples.
+ * Forward is the likelihood of the observed labels (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR 2017). It
+ * is not convex; the search starts at zero, and without offsets. p then estimates the probability of the
+ * true class. The minimiser is Newton (newton.c) or L-BFGS, depending on the data; both use sums over rows.
  *
- * Sparse rows of two classes are added up in a few lanes. Others, where a process has fewer than columns, are
- * kept transposed as well: first the gradient r_i in the scores of every row, then that of the weights of
- * column j, sum_i x_ij r_i, which no two threads share.
+ * Sparse rows of two classes are summed in a few lanes. Other sparse rows, if a process has fewer rows than
+ * columns, are also kept transposed: first the gradient r_i in the scores of every row is computed, then that
+ * of the weights of column j, sum_i x_ij r_i, which no two threads share.
  */
 #include <math.h>
 #include <string.h>
@@ -29,15 +29,15 @@
 #include "learn/newton.h"
 #include "linalg/linalg.h"
 
-#define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
+#define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
 #define NUMBERS_PER_BLOCK ((size_t)8192)
 #define VECTORS_SAVED 12            /* of the 20 that L-BFGS keeps, Newton steps need 8 */
-#define NEWTON_VECTORS ((size_t)10) /* at the peak, the model included */
+#define NEWTON_VECTORS ((size_t)10) /* at the peak, including the model */
 #define LBFGS_VECTORS ((size_t)20)
-#define UNEVEN 3.0         /* mean fourth power of the rows' lengths, by the square of the mean second one */
-#define STAGE 100.0        /* times the tolerance: where offsets become free */
-#define FAR 100.0          /* times the tolerance: where L-BFGS does not go on from what Newton steps found */
+#define UNEVEN 3.0  /* mean fourth power of the rows' lengths, divided by the square of their mean square */
+#define STAGE 100.0 /* times the tolerance: when offsets become free */
+#define FAR 100.0   /* times the tolerance: beyond it, L-BFGS ignores where Newton's method ended */
 #define LEAST_SPREAD 1e-12 /* of p (1 - p) */
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
@@ -66,23 +66,23 @@ static const uc_option options[] = {
 
 typedef uc_logistic_problem problem;
 
-/* What is summed over the rows: the gradient at W, (1 + d) x S, or the curvature where that was, times W. */
+/* What is summed over the rows: the gradient at W, (1 + d) x S, or the last gradient's curvature times W. */
 typedef struct row_job {
     const problem *problem;
     const double *W;
     bool product;
 } row_job;
 
-enum { LOSS, NUMBER, TOTALS }; /* of rows, by their weights: what stands after a sum */
+enum { LOSS, NUMBER, TOTALS }; /* sums over the rows, weighted; they follow another sum */
 
-/* The numbers of `work` that turn_rows needs. */
+/* The count of numbers in `work` that turn_rows needs. */
 static size_t work_size(const problem *self)
 {
     return 2 * self->S;
 }
 
-/* Scores of rows from `first` on become what these rows add to the gradient, or to the product, in them;
- * adds that, which is the part of the offsets, and the totals. */
+/* Turns the scores of rows from `first` on into the gradient (or product) in these scores. Adds them to the
+ * offsets' part, and adds the totals. */
 static void turn_rows(double *offsets, double *totals, double *scores, const row_job *job, size_t first,
                       size_t rows, double *work)
 {
@@ -105,7 +105,7 @@ static void turn_rows(double *offsets, double *totals, double *scores, const row
     }
 }
 
-/* Adds (1 + d) x S numbers, and the loss and the number, of rows first .. last-1. */
+/* Adds (1 + d) x S numbers, and LOSS and NUMBER to the totals, for rows first .. last-1. */
 static uc_status add_row_range(double *sum, double *totals, size_t first, size_t last, const row_job *job)
 {
     const problem *self = job->problem;
@@ -150,9 +150,9 @@ static uc_status sum_by_row(double *out, double *totals, row_job *job, const uc_
     return status;
 }
 
-/* ---- the same with more columns than rows: a sum a thread would be longer than the data ---- */
+/* ---- with more columns than rows, where a sum per thread would be longer than the data ---- */
 
-/* What rows first .. last-1 have in their scores; adds that of the offsets, and after it loss and number. */
+/* Computes the residuals of rows first .. last-1; adds the offsets' part of the gradient, then the totals. */
 static uc_status add_residuals(double *sum, size_t first, size_t last, void *user)
 {
     const row_job *job = user;
@@ -205,7 +205,7 @@ static uc_status sum_by_column(double *out, double *totals, row_job *job, const 
     return uc_comm_sum(uc_comm_of(context), out + S, d * S);
 }
 
-/* ---- the same in a few lanes, whose sums stay where they are from one call to the next ---- */
+/* ---- in a few lanes, whose sums stay allocated from one call to the next ---- */
 
 typedef struct lanes_job {
     row_job *rows;
@@ -260,19 +260,19 @@ static uc_status sum_by_lane(double *out, double *totals, row_job *rows, const u
 
 /* ---- means over the rows, and the penalty ---- */
 
-/* Of |w|^2 / 2. The weights of two classes by their difference are its halves: 2 (w/2)^2 = w^2/2. */
+/* The factor of |w|^2 / 2. Two classes have weights +-w/2, w being their difference: 2 (w/2)^2 = w^2/2. */
 static double penalty_of(const problem *self)
 {
     return self->S < self->K ? self->l2 / 2 : self->l2;
 }
 
-/* Sums become means, and get the penalty's part at W; *squares: of the weights. */
+/* Turns sums into means and adds the penalty's part at W; *squares is that of the weights. */
 typedef struct mean_job {
     double *sums;
     const double *W;
     double number, penalty;
     size_t count;
-    double *squares; /* one for each block */
+    double *squares; /* one per block */
 } mean_job;
 
 static uc_status add_penalty(size_t block, void *user)
@@ -341,9 +341,9 @@ uc_status uc_logistic_product(double *product, const double *V, const problem *s
     return sum_rows(product, totals, &squares, &job, context);
 }
 
-/* ---- about the diagonal of the curvature ---- */
+/* ---- approximate diagonal of the curvature ---- */
 
-/* Of each class p (1 - p); then the number of the rows. */
+/* Adds p (1 - p) of each class, then the number of rows. */
 static uc_status add_spreads(double *sum, size_t first, size_t last, void *user)
 {
     const problem *self = user;
@@ -375,9 +375,9 @@ static uc_status multiply(double *product, const double *direction, void *user)
     return uc_logistic_product(product, direction, self->problem, self->context);
 }
 
-/* The mean square of a column times the mean p (1 - p) of a class: exact at the start, where all p are
- * equal. One number for all offsets keeps their sum at 0, which the objective does not depend on. A column
- * without values and penalty has no curvature, and stays where it is at any step: 1 will do. */
+/* The mean square of a column times the mean p (1 - p) of a class: exact at the start, where all p are equal.
+ * All offsets get the same number, which keeps their sum at 0; the objective does not depend on it. A column
+ * without values and penalty has no curvature and does not change in any step, so 1 will do. */
 static uc_status diagonal(double *out, void *user)
 {
     const search *self = user;
@@ -404,9 +404,9 @@ static uc_status diagonal(double *out, void *user)
     return status;
 }
 
-/* ---- minimising ---- */
+/* ---- minimisation ---- */
 
-/* Newton steps; gives up, with the weights as they were, where they do not get near the minimum. */
+/* Newton steps; if they do not get close to the minimum, gives up and restores the weights. */
 static uc_status step_down(uc_minimum *out, double *weights, search *user,
                            const uc_conditioning *conditioning, const uc_logistic_settings *settings)
 {
@@ -433,7 +433,7 @@ cleanup:
     return status;
 }
 
-/* With many classes the vectors of a solver are the most that there is in memory. */
+/* With many classes, the vectors of a solver take more memory than anything else. */
 static uc_status check_vectors(const problem *self, size_t vectors, const uc_context *context)
 {
     char what[128];
@@ -460,7 +460,7 @@ static uc_status condition(uc_conditioning *out, const problem *self, const uc_c
     return status;
 }
 
-/* Newton steps where there is room for them (plan_newton); L-BFGS otherwise, and where they gave up. */
+/* Newton steps if there is memory for them (plan_newton); L-BFGS otherwise, and if they gave up. */
 static uc_status descend(uc_minimum *out, double *weights, const problem *self,
                          const uc_conditioning *conditioning, const uc_logistic_settings *settings,
                          const uc_context *context)
@@ -485,7 +485,7 @@ static uc_status descend(uc_minimum *out, double *weights, const problem *self,
     return status;
 }
 
-/* Without offsets, and not to the end. */
+/* Minimises without offsets, to a loose tolerance. */
 static uc_status descend_first(uc_minimum *out, double *weights, const problem *self,
                                const uc_conditioning *conditioning, const uc_logistic_settings *settings,
                                const uc_context *context)
@@ -507,8 +507,8 @@ static uc_status descend_first(uc_minimum *out, double *weights, const problem *
 }
 
 /* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0,
- * from where no gradient brings it back (digits with 70% wrong labels lost one of ten); weights that have
- * found the classes first do not let that happen. */
+ * and no gradient brings it back (on digits with 70% wrong labels, one of the ten was lost). Weights that
+ * have found the classes first prevent this. */
 static uc_status minimise_from(uc_minimum *out, double *weights, const problem *self,
                                const uc_logistic_settings *settings, const uc_context *context)
 {
@@ -527,7 +527,7 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
     return status;
 }
 
-/* Two classes by their difference. */
+/* Two classes, represented by the difference of their weights. */
 static uc_status minimise_pair(uc_minimum *out, uc_model *model, const problem *self,
                                const uc_logistic_settings *settings, const uc_context *context)
 {
@@ -564,10 +564,9 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     return status;
 }
 
-/* Newton steps are for rows that are mostly zeros and about equally long: on raw counts of words, where a
- * few rows are far longer than others, conjugate gradients need hundreds of products for a step. They keep
- * the probabilities of all rows, for which there is room in what L-BFGS would keep, or in a quarter of the
- * data. */
+/* Newton steps are for rows that are mostly zeros and have similar lengths. On raw word counts, where a few
+ * rows are far longer than others, conjugate gradients need hundreds of products per step. Newton steps keep
+ * the probabilities of all rows, which must fit in what L-BFGS would keep plus a quarter of the data. */
 static uc_status plan_newton(problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
@@ -590,8 +589,8 @@ static uc_status plan_newton(problem *self, const uc_fit *fit)
     return uc_comm_agree(comm, status);
 }
 
-/* Where the lanes of all columns are fewer numbers than the data, in every process, and one number for each
- * column is learned, to add the lanes up costs less than to go through the data transposed. */
+/* Adding up lanes is cheaper than a pass over the transposed data if, in every process, the lanes of all
+ * columns are fewer numbers than the data and each column has a single weight. */
 static uc_status plan_lanes(problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
@@ -605,13 +604,13 @@ static uc_status plan_lanes(problem *self, const uc_fit *fit)
     return uc_comm_agree(comm, self->lanes ? UC_OK : UC_ERR_NOMEM);
 }
 
-/* With more columns than rows in a process, and memory for it in every one, gradients are added up by
- * columns. In how many processes they are changes rounding alone. */
+/* If processes have fewer rows than columns, and every one has the memory for it, gradients are summed by
+ * columns. The number of processes that do so affects rounding only. */
 static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
     const uc_comm *comm = uc_comm_of(fit->context);
-    /* The rows themselves stay. */
+    /* The untransposed rows are kept. */
     const double bytes = 8.0 * (2.0 * (double)uc_matrix_entries(X) + (double)X->cols +
                                 (double)X->rows * (1.0 + (double)self->S));
     if (self->lanes || !uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)

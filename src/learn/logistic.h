@@ -1,4 +1,4 @@
-/* The objective of logistic regression on confused labels (logistic.c); also for who tests it. */
+/* The objective of logistic regression on confused labels (logistic.c); a header for tests, too. */
 #ifndef UC_LOGISTIC_H
 #define UC_LOGISTIC_H
 
@@ -13,41 +13,42 @@ typedef enum uc_correction {
     UC_CORRECTION_BACKWARD
 } uc_correction;
 
-/* Of two classes one vector of weights is enough: with S = 1 it is that of class 1 less that of class 0, and
- * the penalty is that of the two which are half of it, with either sign. */
+/* For two classes one weight vector is enough. With S = 1 it is the difference between those of class 1 and
+ * class 0, and the penalty is that of the two vectors that are half of it, with opposite signs. */
 typedef struct uc_logistic_problem {
     const uc_dataset *data;
-    size_t K, S; /* classes, their stride; S = 1: two classes by their difference */
+    size_t K, S; /* number of classes, their stride; S = 1: two classes by their difference */
     uc_correction correction;
-    const double *C; /* K x K; forward */
-    const double *B; /* K x K, its inverse; backward */
+    const double *C; /* K x K, for `forward` */
+    const double *B; /* K x K, its inverse, for `backward` */
     double l2;
     const double *weights; /* of the rows; NULL: all are 1 */
-    bool free_offset;      /* row 0 of the weights is learned; else it stays */
-    /* To add the gradient up column by column, where there are more of these than rows; NULL: row by row. */
+    bool free_offset;      /* row 0 of the weights is learned; otherwise it stays as it is */
+    /* For summing the gradient column by column, if there are more columns than rows; NULL: row by row. */
     const uc_matrix *by_column; /* the data, transposed */
-    double *residuals;          /* n x S, of the last gradient */
-    /* To add it up in lanes of rows, each with a sum of its own, UC_LOGISTIC_LANES x (1 + d) S; NULL: not. */
+    double *residuals;          /* n x S, those of the last gradient */
+    /* For summing it in lanes of rows, each with its own sum: UC_LOGISTIC_LANES x (1 + d) S; NULL: no
+     * lanes. */
     double *lanes;
-    double *probabilities; /* n x S: kept by the gradient for the curvature; NULL: not kept */
+    double *probabilities; /* n x S: saved by the gradient for the curvature; NULL: not saved */
 } uc_logistic_problem;
 
-/* The objective at W, (1 + d) x S, and its gradient, of the same shape. */
+/* The objective at W, (1 + d) x S, and its gradient, which has the same shape. */
 uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W,
                                const uc_logistic_problem *self, const uc_context *context);
-/* The curvature where the gradient was taken last, times V, of the same shape. */
+/* The curvature at the point of the last gradient, times V, which has the same shape. */
 uc_status uc_logistic_product(double *product, const double *V, const uc_logistic_problem *self,
                               const uc_context *context);
 
-/* ---- one row (logistic_loss.c); `work` has room for K ---- */
+/* ---- for a single row (logistic_loss.c); `work` has room for K numbers ---- */
 
-/* Scores s of row `row` become the gradient in them, p gets their softmax; returns the loss. */
+/* Replaces the scores s of row `row` by the gradient in them; p becomes their softmax. Returns the loss. */
 double uc_logistic_row_gradient(const uc_logistic_problem *self, double *s, double *p, size_t row,
                                 double *work);
-/* What the scores change by along a direction becomes what the gradient in them does. */
+/* Replaces a change of the scores by the resulting change of the gradient in them. */
 void uc_logistic_row_product(const uc_logistic_problem *self, double *a, const double *p, size_t row,
                              double *work);
-/* Adds, of each column, the squares of its values, by the weights of the rows. */
+/* Adds the weighted sum of squares of each column. */
 void uc_logistic_column_squares(double *sum, const uc_logistic_problem *self);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * What one row adds to logistic regression (logistic.c): its loss, the gradient of that in the scores, and
- * the curvature.
+ * What one row contributes to logistic regression (logistic.c): its loss, the gradient of the loss in the
+ * scores, and the curvature.
  *
  *   s, p      scores, and p = softmax(s)       J(p) = dp/ds = diag(p) - pp'
- *   r         r_q = C[y][q] p_q / o, the class probabilities given the label too
+ *   r         r_q = C[y][q] p_q / o, the class probabilities given the label as well
  *
  *   none, backward   d^2 loss / ds^2 = J(p): the columns of B sum to 1, as those of C do
  *   forward          J(p) - J(r), since the loss is log sum_q exp(s_q) - log sum_q C[y][q] exp(s_q)
  *
  * The second derivative of the forward loss may have negative eigenvalues. Its expectation over the labels,
- * J C' diag(1 / o) C J, has none, but takes K^2 operations for a row, and twice as many Newton steps.
+ * J C' diag(1 / o) C J, has none, but takes K^2 operations per row and twice as many Newton steps.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "learn/logistic.h"
 #include "linalg/linalg.h"
 
-#define LEAST 1e-300 /* of a probability that is divided by */
+#define LEAST 1e-300 /* the smallest probability to divide by */
 
 typedef uc_logistic_problem problem;
 
@@ -73,9 +73,10 @@ static double gradient_of(const problem *self, double *s, double *p, uint32_t y)
     return loss;
 }
 
-/* ---- soft labels: the mean of the above over the label ---- */
+/* ---- soft labels: the mean of the above over the label's classes ---- */
 
-/* The column of B that a soft label stands for is that of its classes, on average; `work` has room for K. */
+/* The column of B for a soft label is the mean of the columns of its classes; `work` has room for K
+ * numbers. */
 static double soft_backward_gradient(const problem *self, double *s, double *p, const double *soft,
                                      double *work)
 {

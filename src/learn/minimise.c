@@ -1,11 +1,12 @@
 /*
- * L-BFGS by liblbfgs: its callbacks, its ways to end, and its wish for arrays of a multiple of 16 numbers.
+ * L-BFGS by liblbfgs: its callbacks, its reasons to stop, and its requirement that array lengths are
+ * multiples of 16.
  *
- * Its best line search (More, Thuente) sometimes ends without a step far from a minimum, where the function
- * is concave or nearly piecewise linear along the direction. Searches that only go back until the function
- * has fallen do find steps there, so they take over from the best point, with no memory of the curvature:
- * first one that also asks for a flatter slope, which keeps the approximation of the curvature positive, then
- * one that asks for nothing else.
+ * Its best line search (More, Thuente) sometimes fails far from a minimum, where the function is concave or
+ * nearly piecewise linear along the direction. Searches that backtrack until the function has decreased do
+ * find steps there, so they take over from the best point, starting with no memory of the curvature: first
+ * one that also requires a flatter slope, which keeps the approximation of the curvature positive, then one
+ * with no further requirement.
  */
 #include "learn/minimise.h"
 
@@ -14,11 +15,11 @@
 #include <string.h>
 
 #define MEMORY 10       /* pairs of steps and gradients that approximate the curvature */
-#define FAR 100.0       /* times as far from stationary as was asked for: more than rounding explains */
-#define PAST 10         /* iterations that show whether the value still falls */
-#define LEAST_FALL 1e-9 /* relative; a line search that gets less far is not tried again */
+#define FAR 100.0       /* times the wanted distance from stationary: more than rounding explains */
+#define PAST 10         /* iterations that show whether the value is still decreasing */
+#define LEAST_FALL 1e-9 /* relative; a line search that achieves less is not tried again */
 
-enum { STOPPED = 1000, NO_STEP, ARRIVED }; /* what `progress` ends liblbfgs with */
+enum { STOPPED = 1000, NO_STEP, ARRIVED }; /* codes with which `progress` stops liblbfgs */
 
 static const int line_searches[] = {LBFGS_LINESEARCH_MORETHUENTE, LBFGS_LINESEARCH_BACKTRACKING_WOLFE,
                                     LBFGS_LINESEARCH_BACKTRACKING_ARMIJO};
@@ -28,22 +29,21 @@ typedef struct search {
     uc_objective_fn *objective;
     void *user;
     const uc_conditioning *conditioning; /* NULL: none */
-    double *weights;                     /* where the objective is asked for, with it */
+    double *weights;                     /* at which the objective is evaluated if there is conditioning */
     const uc_context *context;
     uint64_t most_iterations;
     uint64_t before; /* iterations with earlier line searches */
     double tolerance;
     size_t count, padded;
-    double excess,
-        variables_excess; /* where the objective was asked for last: in both, in the variables alone */
-    double past[PAST];    /* values of the last iterations, in a ring */
-    double *best;         /* point with the smallest value */
+    double excess, variables_excess; /* at the last evaluation: in both, in the variables alone */
+    double past[PAST];               /* values of the last iterations, in a ring */
+    double *best;                    /* point with the smallest value */
     double best_value;
     uc_minimum found;
-    uc_status status; /* why the search was stopped */
+    uc_status status; /* why the search stopped */
 } search;
 
-/* How far from stationary: the length of the gradient, relative to that of the point, or to 1 if that is
+/* The distance from stationary: the length of the gradient relative to that of the point, or to 1 if that is
  * longer. */
 static double excess_at(const double *gradient, const double *point, size_t count, double tolerance)
 {
@@ -71,9 +71,8 @@ double uc_excess(double *gradient, const double *x, size_t count, const uc_condi
     return fmax(excess, excess_at(gradient, work, count, tolerance));
 }
 
-/* The objective at `point`, and how far from stationary it is there: in the variables and in the weights, the
- * farther of the two. A short gradient in one of them alone may leave directions of little curvature in the
- * other. */
+/* The objective at `point`, and the distance from stationary: the larger of those in the variables and in the
+ * weights. A short gradient in only one of them may leave directions of little curvature in the other. */
 static uc_status ask(double *value, double *gradient, search *self, const double *point)
 {
     if (!self->conditioning) {
@@ -97,15 +96,15 @@ static lbfgsfloatval_t evaluate(void *user, const lbfgsfloatval_t *x, lbfgsfloat
     search *self = user;
     double value = 0.0;
     self->found.evaluations++;
-    memset(gradient, 0,
-           (size_t)count * sizeof *gradient); /* after a failure: a stationary point, which ends it */
+    /* After a failure the point looks stationary, which ends the search. */
+    memset(gradient, 0, (size_t)count * sizeof *gradient);
     if (self->status == UC_OK)
         self->status = ask(&value, gradient, self, x);
-    return isnan(value) ? (double)INFINITY : value; /* a step that is too long, as one that falls is not */
+    return isnan(value) ? (double)INFINITY : value; /* like a step that is too long */
 }
 
-/* Columns of 1e30 never have a short gradient in the weights, by their units alone: there a short one in the
- * variables will do once the value no longer falls. */
+/* Columns of 1e30 never have a short gradient in the weights, simply because of their units. A short gradient
+ * in the variables is then enough, once the value no longer decreases. */
 static void forgive_units(search *self, double value)
 {
     double *past = &self->past[self->found.iterations % PAST];
@@ -122,15 +121,15 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
     (void)gradient, (void)length, (void)step, (void)tries;
     search *self = user;
     char detail[96];
-    /* A step that is too short to change x leaves liblbfgs with a curvature of 0/0, and with points that are
-     * no numbers. */
+    /* After a step too short to change x, liblbfgs is left with a curvature of 0/0 and points that are
+     * NaN. */
     if (!(value < self->best_value))
         return NO_STEP;
     self->best_value = value;
     memcpy(self->best, x, (size_t)count * sizeof *x);
     self->found.iterations = self->before + (uint64_t)iteration;
     forgive_units(self, value);
-    self->found.excess = self->excess; /* a line search ends where it has looked last */
+    self->found.excess = self->excess; /* a line search ends at the point of its last evaluation */
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e", value, gradient_length);
     if (self->status == UC_OK)
         self->status = uc_report(self->context, "training", (double)self->found.iterations,
@@ -140,7 +139,7 @@ static int progress(void *user, const lbfgsfloatval_t *x, const lbfgsfloatval_t 
     return self->excess <= 1.0 ? ARRIVED : 0;
 }
 
-/* The ways to end of a search that is over, or of one whose line search found no step. */
+/* UC_OK for the codes of a finished search, and of one whose line search found no step. */
 static uc_status status_of(int code)
 {
     switch (code) {
@@ -167,7 +166,7 @@ static uc_status status_of(int code)
     }
 }
 
-/* The value and how far from stationary it is at `point`, where a line search found no step. */
+/* Evaluates the value and the distance from stationary at `point`, where a line search found no step. */
 static uc_status look_around(search *self, const double *point)
 {
     double *gradient = uc_alloc(self->padded, sizeof *gradient), value = 0.0;
@@ -176,12 +175,12 @@ static uc_status look_around(search *self, const double *point)
     const uc_status status = ask(&value, gradient, self, point);
     self->found.evaluations++;
     self->found.value = value;
-    self->found.excess = self->variables_excess; /* as in forgive_units: the value does not fall any more */
+    self->found.excess = self->variables_excess; /* as in forgive_units: the value no longer decreases */
     uc_free(gradient);
     return status;
 }
 
-/* One line search, from `point` to where it ends; *over unless another one may get farther from the best
+/* One line search, from `point` to where it ends. *over is false if another one may get farther from the best
  * point. */
 static uc_status descend(bool *over, search *self, double *point, int line_search)
 {
@@ -189,7 +188,7 @@ static uc_status descend(bool *over, search *self, double *point, int line_searc
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
     parameters.m = MEMORY;
-    parameters.epsilon = 0.0; /* `progress` knows when to stop */
+    parameters.epsilon = 0.0; /* `progress` decides when to stop */
     parameters.linesearch = line_search;
     parameters.max_iterations = left < INT32_MAX ? (int)left : 0;
     self->before = self->found.iterations;
@@ -207,7 +206,7 @@ static uc_status descend(bool *over, search *self, double *point, int line_searc
     return look_around(self, point);
 }
 
-/* A line search that got somewhere begins anew, one that did not leaves the point to the next. */
+/* A line search that made progress is restarted; after one that did not, the next one continues. */
 static uc_status descend_with_all(search *self, double *point)
 {
     bool over = false;

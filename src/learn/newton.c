@@ -1,17 +1,18 @@
 /*
  * Newton's method with truncated conjugate gradients
- * (Lin, Weng, Keerthi: Trust region Newton method for logistic regression, JMLR 9, 2008; the line search
- * instead of the region as in LIBLINEAR since 2.40).
+ * (Lin, Weng, Keerthi: Trust region Newton method for logistic regression, JMLR 9, 2008; with a line search
+ * instead of the trust region, as in LIBLINEAR since 2.40).
  *
- *   f, g, H   the value, gradient and curvature at x        M   about the diagonal of H
+ *   f, g, H   the value, gradient and curvature at x        M   approximate diagonal of H
  *   s         the step: about -H^-1 g                       q(s) = <g, s> + <s, H s> / 2
  *
- * Conjugate gradients on M^-1 H s = -M^-1 g, until an iteration lowers q by no more than a tenth of what
- * all so far have, on average, or along a direction in which H is negative: then the step is what was found
- * before, or the first direction. The step is halved until f falls by a hundredth of what its slope says.
+ * Conjugate gradients on M^-1 H s = -M^-1 g stop when an iteration lowers q by no more than a tenth of the
+ * mean decrease per iteration so far, or at a direction in which H is negative. In the latter case the step
+ * is what was found before, or the first direction. The step is halved until f decreases by a hundredth of
+ * what its slope promises.
  *
- * The rows are only read by the gradient and the products; vectors are gone through in blocks, by all
- * threads, whose sums are added in order, so that the bytes are the same for any number of them.
+ * The rows are read only by the gradient and the products. Vectors are processed in blocks by all threads;
+ * the sums of the blocks are added in order, so that the bytes are the same for any number of threads.
  */
 #include "learn/newton.h"
 
@@ -19,9 +20,9 @@
 #include <string.h>
 
 #define NUMBERS_PER_BLOCK ((size_t)8192)
-#define ENOUGH 0.1       /* of the mean fall of q: an iteration that gets no more is the last */
-#define MOST_PRODUCTS 40 /* in a step: more say that the curvature is badly conditioned */
-#define SUFFICIENT 0.01  /* share of the fall that the slope promises */
+#define ENOUGH 0.1       /* of the mean decrease of q: an iteration that achieves no more is the last */
+#define MOST_PRODUCTS 40 /* per step: if more are needed, the curvature is ill-conditioned */
+#define SUFFICIENT 0.01  /* share of the decrease that the slope promises */
 #define MOST_HALVINGS 4
 
 typedef struct search {
@@ -34,16 +35,16 @@ typedef struct search {
     double tolerance;
     double *x;
     double *trial, *gradient, *trial_gradient;
-    double *step, *residual;     /* s, and -g - Hs */
+    double *step, *residual;     /* s, and -g - H s */
     double *direction, *product; /* of conjugate gradients, and H times it */
     double *diagonal;            /* M */
-    double *sums;                /* SUMS for each block */
+    double *sums;                /* SUMS per block */
     uc_minimum found;
 } search;
 
 enum { SUMS = 2 };
 
-/* One pass over the vectors, with a factor; what it sums goes to `sums`. */
+/* One pass over the vectors, with a factor; its sums go to `sums`. */
 typedef void pass_fn(double *sums, const search *self, double factor, size_t first, size_t last);
 typedef struct pass_job {
     const search *self;
@@ -73,7 +74,7 @@ static uc_status go_through(double *sums, const search *self, pass_fn *pass, dou
     return status;
 }
 
-/* Sums of every LANES-th number do not wait for each other's additions. */
+/* With a sum for every LANES-th number, additions do not wait for each other. */
 enum { LANES = 4 };
 
 static double joined(const double *lanes)
@@ -81,7 +82,7 @@ static double joined(const double *lanes)
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-/* s = 0, r = -g, d = r / M; <r, r / M>. The diagonal becomes 1 / M. */
+/* s = 0, r = -g, d = r / M; sums <r, r / M>. The diagonal becomes 1 / M. */
 static void begin_step(double *sums, const search *self, double factor, size_t first, size_t last)
 {
     (void)factor;
@@ -95,7 +96,7 @@ static void begin_step(double *sums, const search *self, double factor, size_t f
     }
 }
 
-/* <d, H d> */
+/* Sums <d, H d>. */
 static void measure(double *sums, const search *self, double factor, size_t first, size_t last)
 {
     double lanes[LANES] = {0};
@@ -105,7 +106,7 @@ static void measure(double *sums, const search *self, double factor, size_t firs
     sums[0] = joined(lanes);
 }
 
-/* s += a d, r -= a H d; <r, r / M>, and <s, r - g> = -2 q(s) */
+/* s += a d, r -= a H d; sums <r, r / M>, and <s, r - g> = -2 q(s). */
 static void advance(double *sums, const search *self, double factor, size_t first, size_t last)
 {
     double squares[LANES] = {0}, along[LANES] = {0};
@@ -127,7 +128,7 @@ static void turn(double *sums, const search *self, double factor, size_t first, 
         self->direction[i] = self->residual[i] * self->diagonal[i] + factor * self->direction[i];
 }
 
-/* x + t s; <g, s> */
+/* x + t s; sums <g, s>. */
 static void try_step(double *sums, const search *self, double factor, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
@@ -136,7 +137,7 @@ static void try_step(double *sums, const search *self, double factor, size_t fir
     }
 }
 
-/* The step; *found: it took a bearable number of products. */
+/* Computes the step; *found: within MOST_PRODUCTS products. */
 static uc_status find_step(bool *found, search *self)
 {
     double sums[SUMS] = {0}, length, q = 0.0;
@@ -150,10 +151,10 @@ static uc_status find_step(bool *found, search *self)
         self->found.evaluations++;
         if (status == UC_OK)
             status = go_through(sums, self, measure, 0.0);
-        if (status != UC_OK || sums[0] == 0.0 || !isfinite(sums[0])) /* rounding, or no numbers */
+        if (status != UC_OK || sums[0] == 0.0 || !isfinite(sums[0])) /* rounding, or not a number */
             break;
-        if (sums[0] <
-            0.0) { /* the curvature is not convex along d: what was found is a way down, if anything was */
+        /* Negative curvature along d: takes the step found so far, or the first direction. */
+        if (sums[0] < 0.0) {
             if (products == 1)
                 status = go_through(sums, self, advance, 1.0);
             *found = status == UC_OK;
@@ -171,7 +172,7 @@ static uc_status find_step(bool *found, search *self)
     return status;
 }
 
-/* Goes along the step as far as the value falls; *moved: it did. */
+/* Takes the step, halved until the value decreases; *moved: whether it did. */
 static uc_status go(bool *moved, search *self)
 {
     *moved = false;
@@ -184,7 +185,7 @@ static uc_status go(bool *moved, search *self)
         self->found.evaluations++;
         if (status != UC_OK)
             return status;
-        *moved = value <= self->found.value + SUFFICIENT * factor * sums[0]; /* not when it is no number */
+        *moved = value <= self->found.value + SUFFICIENT * factor * sums[0]; /* false if NaN */
         if (!*moved)
             continue;
         self->found.value = value;

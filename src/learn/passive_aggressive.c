@@ -6,7 +6,7 @@
  *   s_k  scores      y  the label      xx  squared length of the row      C  cost (times the class weight)
  *   l_i  = max(0, 1 + s_i - s_y), i != y, the losses
  *
- * Both ask for the smallest change of the weights that gives the row a margin of 1: `pa` against the best
+ * Both make the smallest change of the weights that gives the row a margin of 1: `pa` against the best
  * wrong class r only,
  *
  *   tau_y = t, tau_r = -t;   t = l_r/(2 xx)  |  min(C, l_r/(2 xx))  |  l_r/(2 xx + 1/(2C))
@@ -18,15 +18,15 @@
  *   sum_i (l_i - theta)_+ = a theta + b                                                                   (*)
  *
  *   variant 0 (hard)           a = 1                   b = 0
- *   variant 1 (slack C xi)     as 0 while theta/xx <= C; else a = 0, b = C xx
+ *   variant 1 (slack C xi)     as 0 while theta/xx <= C; otherwise a = 0, b = C xx
  *   variant 2 (slack C xi^2)   a = 1/(1 + 1/(2 C xx))  b = 0
  *
- * tau_i = -(l_i - theta)/xx for these, and tau_y is minus their sum. (*) has one root: its left side falls,
- * its right side does not. Michelot's iteration finds it without sorting: solve (*) for a set of classes,
- * drop those at or below the root, repeat; every root found is a lower bound, so no support class is ever
- * dropped.
+ * For these tau_i = -(l_i - theta)/xx, and tau_y is minus their sum. (*) has one root: its left side
+ * decreases in theta, its right side does not. Michelot's iteration finds it without sorting: solve (*) for a
+ * set of classes, drop those at or below the root, repeat. Every root found is a lower bound, so no support
+ * class is ever dropped.
  *
- * A class weight multiplies C; the hard variant has no C, there it multiplies the step.
+ * A class weight multiplies C; the hard variant has no C, so there it multiplies the step.
  */
 #include <math.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void pa_step(uc_step *out, const uc_round *round, const void *user)
     out->count = 2;
 }
 
-/* The root of (*) over losses[0..*count), which keeps only the losses above it, with their classes. */
+/* Returns the root of (*) over losses[0..*count); keeps only the losses above it, and their classes. */
 static double michelot(double *losses, uint32_t *classes, size_t *count, double a, double b)
 {
     for (;;) {
@@ -105,15 +105,15 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
                 losses[kept] = losses[i];
                 classes[kept++] = classes[i];
             }
-        if (kept == *count || kept == 0) /* 0: rounding, when all losses equal the root */
+        if (kept == *count || kept == 0) /* 0: due to rounding, if all losses equal the root */
             return theta;
         *count = kept;
     }
 }
 
-/* The losses of the classes but y that may be support classes, in `work`, and their classes after
- * out->classes[0]; returns how many. The root of (*) with b = 0 over the largest loss alone, l / (1 + a), is
- * a lower bound of that over all: of thousands of classes few are above it. */
+/* Writes the losses of the classes other than y that may be support classes to `work`, and the classes after
+ * out->classes[0]; returns their number. The root of (*) with b = 0 for the largest loss alone, l / (1 + a),
+ * is a lower bound of the root for all: only few of thousands of classes are above it. */
 static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y, double a)
 {
     const double largest = 1.0 + s[uc_best_other(s, K, y)] - s[y];
@@ -133,7 +133,7 @@ static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y,
     return count;
 }
 
-/* The step for the root `theta`, which left `count` losses. */
+/* The step for the root `theta`, with the `count` losses that are left. */
 static void support_step(uc_step *out, uint32_t y, size_t count, double theta, double scale)
 {
     double total = 0.0;

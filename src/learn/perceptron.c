@@ -3,10 +3,10 @@
  *
  *   s_k  scores      y  the label      E = {r != y: s_r >= s_y}, the classes that score too high
  *
- * When E is not empty, w_y gains the row, and the classes of E lose it between them:
+ * If E is not empty, the row is added to w_y and subtracted from the classes of E:
  *
- *   max      all of it from the best-scoring class of E, the lowest index among equals
- *   uniform  1/|E| from every class of E
+ *   max      entirely from the best-scoring class of E, the lowest index if tied
+ *   uniform  1/|E| of it from every class of E
  *
  * A class weight multiplies the row.
  */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define BYTES_LIMIT ((size_t)1 << 28)
-#define BLOCK_BYTES 96.0 /* that a block of memory takes besides */
+#define BLOCK_BYTES 96.0 /* overhead of an allocated block */
 
 const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i)
 {
@@ -37,7 +37,7 @@ void uc_replay_free(uc_replay *self)
     *self = (uc_replay){0};
 }
 
-/* Room for one more, in order. */
+/* Makes room for one more, and puts the rounds in order. */
 static uc_status grow(uc_replay *self)
 {
     const size_t capacity = uc_grown(self->capacity, self->count + 1);
@@ -53,7 +53,7 @@ static uc_status grow(uc_replay *self)
     return UC_OK;
 }
 
-/* The values, and after them the columns. */
+/* Copies the values, followed by the columns. */
 uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit)
 {
     if (self->count < limit && self->count == self->capacity) {
@@ -84,7 +84,7 @@ void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right,
     self->bytes += row_bytes(copy);
 }
 
-/* A row is a block of its own. */
+/* Each row is a separate block. */
 double uc_replay_bytes(double rounds, double row_bytes)
 {
     const double fitting = (double)BYTES_LIMIT / fmax(row_bytes, 1.0);
@@ -95,10 +95,10 @@ double uc_replay_bytes(double rounds, double row_bytes)
 
 enum { OUTCOME_RIGHT = 1, OUTCOME_SPARSE = 2, OUTCOME_BITS = 2 };
 
-/* In a model, whose arrays these are. */
+/* The rounds in a model, which owns these arrays. */
 typedef struct flat_rounds {
     uint64_t rounds, entries, columns_count;
-    const uint32_t *outcomes; /* proposed class, sparse, right */
+    const uint32_t *outcomes; /* proposed class, whether sparse, whether right */
     const uint64_t *ends;     /* where each row ends among the entries */
     const float *values;
     const uint32_t *columns; /* of the sparse rows */
@@ -169,7 +169,7 @@ static uc_status write_columns(const uc_replay *self, uc_state *state, size_t co
     return uc_state_give(state, "state.replay.columns", UC_ARRAY_U32, columns, count);
 }
 
-/* Straight into the model's arrays: rows may be all that there is memory for twice. */
+/* Writes straight into the model's arrays: there may be no memory for a third copy of the rows. */
 static uc_status write_rounds(const uc_replay *self, uc_state *state)
 {
     flat_rounds flat = {.rounds = self->count};
@@ -226,7 +226,7 @@ static uc_status unflatten(uc_replay *self, const flat_rounds *flat, size_t feat
     return status;
 }
 
-/* The counts come from the file: only arrays of that length are lent. */
+/* The counts come from the file, but arrays are lent only if they have that length. */
 static uc_status read_rounds(uc_replay *self, uc_state *state, size_t features, size_t classes)
 {
     flat_rounds flat = {0};

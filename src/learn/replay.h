@@ -1,4 +1,4 @@
-/* The last rounds, for learning from them again. */
+/* The latest rounds, kept for learning from them again. */
 #ifndef UC_REPLAY_H
 #define UC_REPLAY_H
 
@@ -11,22 +11,22 @@ typedef struct uc_replay_round {
 } uc_replay_round;
 
 typedef struct uc_replay {
-    uc_replay_round *rounds; /* a ring */
+    uc_replay_round *rounds; /* a ring buffer */
     size_t capacity, first, count;
     size_t bytes; /* of all rows */
 } uc_replay;      /* zero-initialised: empty */
 
-/* What may fail of keeping a round, in front of learning from it: a copy of its row, and room for it among at
- * most `limit` rounds. The copy goes to uc_replay_keep. */
+/* The part of keeping a round that may fail, to be done before learning from it: makes a copy of its row, and
+ * room for one among at most `limit` rounds. The copy is then passed to uc_replay_keep. */
 uc_status uc_replay_copy(uc_row *copy, uc_replay *self, uc_row row, size_t limit);
-/* Keeps at most `limit` rounds, and rows of 256 MB in all; the oldest go. Takes over the copy. */
+/* Keeps at most `limit` rounds, and at most 256 MB of rows; the oldest are dropped. Takes over the copy. */
 void uc_replay_keep(uc_replay *self, uc_row copy, uint32_t proposed, bool right, size_t limit);
-/* What so many rounds of rows of `row_bytes` take, within that limit. */
+/* Bytes for this number of rounds, with rows of `row_bytes`, within that limit. */
 double uc_replay_bytes(double rounds, double row_bytes);
-/* Round i of count, the oldest first. */
+/* Round i of `count`; the oldest is 0. */
 const uc_replay_round *uc_replay_at(const uc_replay *self, size_t i);
 void uc_replay_free(uc_replay *self);
-/* Reading refuses rows beyond `features` columns and classes beyond `classes`. */
+/* When reading, fails if a row has columns beyond `features` or a class is not below `classes`. */
 uc_status uc_replay_remember(uc_replay *self, uc_state *state, size_t features, size_t classes);
 
 #endif

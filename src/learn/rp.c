@@ -6,23 +6,23 @@
  *   mu        = 1/m sum_i y_i x_i                       mu' = 1/m sum of y_i x_i where a_i <= 0
  *             with weights, every sum over examples is weighted, and m is the sum of the weights
  *
- * w starts at 0; each of T steps adds
+ * w starts at 0; each of T steps adds z, given by the rule:
  *
- *   nu    z = mu                where <w, mu> <= nu |w|, nu = kappa |mu|; else
+ *   nu    z = mu                if <w, mu> <= nu |w|, nu = kappa |mu|; otherwise
  *         z = a mu' + b mu      a = (<w, mu> - nu |w|)/D,  b = (nu |w| - <w, mu'>)/D,  D = <w, mu> - <w, mu'>
  *   eta   z = (1 - 2 eta) mu' + eta mu
  *
- * less its part along w, when that is positive. What is returned is the first w with the most a_i > 0, never
- * simply the last. Since |mu| shrinks like 1 - 2 eta by itself, the rule nu needs no noise rate; kappa >= 1
- * keeps w along mu, the class-mean classifier. The rule eta's z is -(1 - 2 eta) times the gradient of
- * sloppy-svm's corrected loss, with the perceptron's loss max(0, -a) for the hinge.
+ * minus its component along w, if that is positive. The result is the first w with the most a_i > 0, not
+ * simply the last w. Since |mu| shrinks like 1 - 2 eta by itself, the rule nu needs no noise rate; kappa >= 1
+ * keeps w along mu, the class-mean classifier. With the rule eta, z is -(1 - 2 eta) times the gradient of
+ * sloppy-svm's corrected loss, with the perceptron's loss max(0, -a) instead of the hinge.
  *
- * The noise rate comes out as well: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. On classes that
- * overlap it contains their own error: an upper estimate.
+ * The noise rate is estimated as well: eta^ = sum of |a_i| where a_i <= 0 / sum of all |a_i|. If the classes
+ * overlap it includes their own error, so it is an upper estimate.
  *
  * One step is one sweep: a = S w and mu' together; <w, mu> and <w, mu'> are sums of a. To m mu' a sweep adds
- * only the examples that have become wrong, and takes off those that have become right: few, after the first
- * steps.
+ * only the examples that have become wrong, and subtracts those that have become right; after the first
+ * steps these are few.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@
 enum { RULE_NU, RULE_ETA };
 
 #define ROWS_AT_ONCE ((size_t)128)
-#define ALL_CORRECT (1.0 - 1e-12) /* sums of weights are rounded */
+#define ALL_CORRECT (1.0 - 1e-12) /* sums of weights have rounding errors */
 
 #define FIELD(name) offsetof(uc_rp_settings, name)
 
@@ -77,14 +77,14 @@ typedef struct machine {
     double eta;
     const uc_context *context;
     size_t d;
-    double m;          /* weight of the examples of all processes, */
-    double effective;  /* which say as much as so many equal ones */
-    const double *w;   /* of the sweep */
+    double m;          /* total weight of the examples of all processes */
+    double effective;  /* the number of equal examples that are as informative */
+    const double *w;   /* the weights of the current sweep */
     bool *wrong;       /* a_i <= 0 in the last sweep */
     double *sum_wrong; /* m mu' */
 } machine;
 
-/* What a sweep adds up, after the d numbers by which m mu' changes. */
+/* What a sweep adds up, following the d changes of m mu'. */
 enum {
     CORRECT,       /* examples with a > 0 */
     SUM,           /* of a */
@@ -97,11 +97,11 @@ enum {
 
 static double sign_of(const machine *self, size_t i)
 {
-    static const double signs[] = {-1.0, 1.0}; /* no branch: it cannot be foreseen */
+    static const double signs[] = {-1.0, 1.0}; /* without a branch, which could not be predicted */
     return signs[self->data->y[i] == self->positive];
 }
 
-/* The value, or 0, by its bits: compilers make a branch of `wanted ? value : 0`. */
+/* Returns the value or 0 by masking its bits: compilers turn `wanted ? value : 0` into a branch. */
 static double value_if(bool wanted, double value)
 {
     uint64_t bits;
@@ -111,8 +111,8 @@ static double value_if(bool wanted, double value)
     return value;
 }
 
-/* Without branches or calls: which ones are wrong cannot be foreseen. The sums stay in registers while
- * `margins` a_i of some rows, of `weights` (NULL: all are 1), are added. */
+/* Adds the `margins` a_i of some rows, with `weights` (NULL: all are 1). There are no branches or calls,
+ * since which rows are wrong cannot be predicted, and the sums stay in registers. */
 static void add_margins(double *sums, const double *margins, const double *weights, size_t rows)
 {
     double correct = sums[CORRECT], sum = sums[SUM], sum_wrong = sums[SUM_WRONG], length = sums[LENGTH],
@@ -135,8 +135,8 @@ static void add_margins(double *sums, const double *margins, const double *weigh
     sums[SQUARES_WRONG] = squares_wrong;
 }
 
-/* Margins of all rows of a block first: then memory is read as fast as it can be, since nothing waits for a
- * margin. */
+/* Computes the margins of a whole block of rows first, so that memory is read at full speed: no read waits
+ * for a margin. */
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const machine *self = user;
@@ -163,7 +163,7 @@ static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* Into sum: mu' and the means. */
+/* Sets `sum` to mu' and the means. */
 static uc_status sweep(double *sum, machine *self, const double *w)
 {
     const size_t d = self->d;
@@ -182,7 +182,7 @@ static uc_status sweep(double *sum, machine *self, const double *w)
     return status;
 }
 
-/* z from the sweep's sums, in place of mu'; false when there is nothing to add. */
+/* Computes z from the sweep's sums, in place of mu'; false if there is nothing to add. */
 static bool step_from(double *z, const machine *self, const double *mu, const double *w, const double *sums)
 {
     const size_t d = self->d;
@@ -210,7 +210,7 @@ typedef struct outcome {
     uint64_t iterations;
 } outcome;
 
-/* The noise rate as a ratio of two means, and the deviation of such a ratio. */
+/* The noise rate as a ratio of two means, and the standard deviation of that ratio. */
 static void estimate_noise(outcome *out, const double *sums, double examples)
 {
     if (!(sums[LENGTH] > 0.0)) {
@@ -223,11 +223,12 @@ static void estimate_noise(outcome *out, const double *sums, double examples)
     out->noise_rate_deviation = sqrt(fmax(residual, 0.0) / examples) / sums[LENGTH];
 }
 
-/* `best` is the first of the most correct iterates. w, best, mu: d each, zeroed; sum: d + SUMS. */
+/* `best` becomes the first of the most correct iterates. w, best and mu have d numbers, zeroed; sum has d +
+ * SUMS. */
 static uc_status run(outcome *out, machine *self, double *w, double *best, double *mu, double *sum)
 {
     const size_t d = self->d;
-    uc_status status = sweep(sum, self, w); /* at w = 0 all are wrong: mu' is mu */
+    uc_status status = sweep(sum, self, w); /* at w = 0 all examples are wrong, so mu' is mu */
     memcpy(mu, sum, d * sizeof *mu);
     *out = (outcome){0};
     for (uint64_t t = 0; t < self->settings->iterations && status == UC_OK; t++) {
@@ -249,12 +250,12 @@ static uc_status run(outcome *out, machine *self, double *w, double *best, doubl
     return status;
 }
 
-/* One machine; `best` (d, zeroed) gets unit length. */
+/* Learns one machine; `best` (d, zeroed) is scaled to unit length. */
 static uc_status learn_one(outcome *out, double *best, machine *self)
 {
     const size_t d = self->d, rows = self->data->X.rows;
     double *memory = uc_alloc(4 * d + SUMS, sizeof *memory);
-    self->wrong = uc_alloc(rows, sizeof *self->wrong); /* none yet, so that the first sweep adds all */
+    self->wrong = uc_alloc(rows, sizeof *self->wrong); /* all false, so that the first sweep adds every row */
     uc_status status = UC_ERR_NOMEM;
     if (memory && self->wrong)
         status = UC_OK;
@@ -275,7 +276,7 @@ static uc_status summarise(uc_model *model, const outcome *found, uint64_t itera
     uc_status status = uc_json_set(model->summary, "iterations", json_integer((json_int_t)iterations));
     if (status == UC_OK)
         status = uc_json_set(model->summary, "updates", json_integer((json_int_t)iterations));
-    binary = binary && found->correct > 0.0; /* nothing learned, nothing known */
+    binary = binary && found->correct > 0.0; /* nothing was learned, so nothing is known */
     if (status == UC_OK && binary)
         status = uc_json_set(model->summary, "noise_rate", json_real(found->noise_rate));
     if (status == UC_OK && binary)

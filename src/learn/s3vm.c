@@ -1,8 +1,8 @@
 /*
- * Semi-supervised support vector machine: a few rows have labels, the others say where the rows are.
+ * Semi-supervised support vector machine: a few rows have labels, the others show where the rows are.
  *
  *   x_i, y_i  a row and its class; l rows have one, u rows do not
- *   f_k(x)    = <w_k, x> + b_k, one machine a class against the rest        t_ik = +1 when y_i = k, else -1
+ *   f_k(x)    = <w_k, x> + b_k, one machine per class against the rest      t_ik = +1 if y_i = k, else -1
  *   L(g)      = max(0, 1 - g)^2
  *             with weights, every sum over rows is weighted, and l and u are sums of weights
  *
@@ -11,17 +11,17 @@
  *
  * An unlabelled row counts as if it had the label that suits it best (Bennett, Demiriz, NIPS 11, 1998). With
  * K machines that is *one* class for all of them: sum_k L(-f_k) + min_y e_y with e_y = L(f_y) - L(-f_y).
- * Machines that choose their signs apart from each other may call a row nobody's or everybody's
- * (docs/learners/s3vm.md has figures). Two classes need one machine: its choice is between e and 0.
+ * Machines that choose their signs independently may assign a row to no class or to every class
+ * (docs/learners/s3vm.md has figures). Two classes need one machine, which chooses between e and 0.
  *
  *   smooth    min_y e_y becomes -T log sum_y exp(-e_y / T)
- *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum the start of the next by
- *             L-BFGS (Chapelle, Zien, AISTATS 2005)
+ *   anneal    C_u = 0, then from a hundredth of its value up to it, each minimum being the starting point of
+ *             the next search by L-BFGS (Chapelle, Zien, AISTATS 2005)
  *   balance   the unlabelled rows must score on average what the labelled rows score in the plain machine
  *             (C_u = 0), lest they all go to one class:  b_k = target_k - <w_k, mean of the unlabelled rows>
  *
  * The balance eliminates b, so it holds exactly; its gradient goes to w by the chain rule. The usual target,
- * 2 share_k - 1, takes every score for +1 or -1; scores of the rest are mostly below -1.
+ * 2 share_k - 1, assumes that every score is +1 or -1, but scores of the rest are mostly below -1.
  */
 #include "learn/s3vm.h"
 
@@ -32,13 +32,13 @@
 #include "learn/minimise.h"
 #include "linalg/linalg.h"
 
-#define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
+#define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define TEMPERATURE 0.1           /* T */
 #define STAGES 8                  /* of the annealing */
-#define FIRST_SHARE 0.01          /* of C_u in the first of them */
-#define ROUGH 1e-3                /* gradient relative to the weights: where a stage ends, */
-#define FINE 1e-5                 /* and the last one */
-#define MOST_ITERATIONS 1000      /* of a stage */
+#define FIRST_SHARE 0.01          /* of C_u, in the first stage */
+#define ROUGH 1e-3                /* gradient relative to the weights at which a stage ends, */
+#define FINE 1e-5                 /* and the last stage */
+#define MOST_ITERATIONS 1000      /* per stage */
 
 #define FIELD(name) offsetof(uc_s3vm_settings, name)
 
@@ -67,8 +67,8 @@ static const uc_option options[] = {
 
 /* ---- the rows, counted and averaged ---- */
 
-/* Adds both sums of rows, then the weights of labelled rows of every class and of unlabelled ones, and the
- * number of these. */
+/* Adds both sums of rows, then the weights of the labelled rows of every class and of the unlabelled rows,
+ * and the number of unlabelled rows. */
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const uc_s3vm *self = user;
@@ -172,7 +172,7 @@ void uc_s3vm_balance(uc_s3vm *self, const double *W)
     self->balanced = true;
 }
 
-/* Whether a label is that of machine k; the only machine of two classes is for the second. */
+/* Whether a label is that of machine k; for two classes, the only machine is for the second one. */
 static bool is_own(const uc_s3vm *self, uint32_t y, size_t k)
 {
     if (self->P == 1)
@@ -180,7 +180,7 @@ static bool is_own(const uc_s3vm *self, uint32_t y, size_t k)
     return y == k;
 }
 
-/* Scores become the gradient in the scores; returns the loss. */
+/* Replaces the scores by the gradient in the scores; returns the loss. */
 static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y, double weight)
 {
     const double scale = weight * (self->cost / self->labelled);
@@ -194,8 +194,8 @@ static double labelled_gradient(const uc_s3vm *self, double *f, uint32_t y, doub
     return scale * loss;
 }
 
-/* The same without a label; `q` has room for P. With q_k the smooth choice of class k, machine k's gradient
- * is the mean of what its two signs ask for: q_k L'(f) - (1 - q_k) L'(-f). */
+/* The same without a label; `q` has room for P numbers. If q_k is the smoothed choice of class k, machine k's
+ * gradient is the mean of those for its two signs: q_k L'(f) - (1 - q_k) L'(-f). */
 static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q, double weight)
 {
     const size_t P = self->P;
@@ -219,7 +219,7 @@ static double unlabelled_gradient(const uc_s3vm *self, double *f, double *q, dou
     return scale * (loss - best - TEMPERATURE * log(total));
 }
 
-/* Adds the gradient, (1 + d) x S, and after it the loss, of rows first .. last-1. */
+/* Adds the gradient, (1 + d) x S, followed by the loss, over rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const uc_s3vm *self = user;
@@ -288,7 +288,7 @@ static uc_status evaluate(double *value, double *gradient, const double *W, void
     return uc_s3vm_objective(value, gradient, user, W);
 }
 
-/* From W; self->offset holds the offsets afterwards. */
+/* Minimises from W; self->offset has the final offsets. */
 static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolerance)
 {
     uc_minimum found;
@@ -301,7 +301,7 @@ static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolera
     uc_conditioning_free(&conditioning);
     if (status != UC_OK)
         return status;
-    set_offset(self, W); /* the last evaluation may have been elsewhere */
+    set_offset(self, W); /* the last evaluation may have been at another point */
     memcpy(W, self->offset, self->S * sizeof *W);
     self->iterations += found.iterations;
     *value = found.value;
@@ -310,7 +310,7 @@ static uc_status minimise(double *value, uc_s3vm *self, double *W, double tolera
     return UC_OK;
 }
 
-/* The plain machine first, then with the unlabelled rows, of which more and more is made. */
+/* First fits the plain machine, then includes the unlabelled rows with increasing cost. */
 static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabelled_cost)
 {
     const bool plain = self->unlabelled_rows == 0 || unlabelled_cost == 0.0;
@@ -329,7 +329,7 @@ static uc_status anneal(double *value, uc_s3vm *self, double *W, double unlabell
 
 /* ---- the learner ---- */
 
-/* One machine for two classes becomes two weight vectors, -w/2 and +w/2. */
+/* Turns one machine for two classes into two weight vectors, -w/2 and +w/2. */
 static void write_weights(uc_model *model, const uc_s3vm *self, const double *W)
 {
     for (size_t j = 0; j <= self->d; j++) {

@@ -1,12 +1,12 @@
 /*
- * SCW, exact soft confidence-weighted learning (Wang, Zhao, Hoi, ICML 2012), the label's class against the
- * best wrong one.
+ * SCW, exact soft confidence-weighted learning (Wang, Zhao, Hoi, ICML 2012), with the label's class against
+ * the best wrong one.
  *
  *   y  the label    r  the best wrong class    m = <w_y - w_r, x>    C  cost (times the class weight)
- *   phi  the normal quantile of --confidence: the margin is to be positive with this probability
+ *   phi  the normal quantile of --confidence, the probability with which the margin should be positive
  *
- * The weights are believed to be Gaussian, N(w, S), S the identity at first, with one block per class
- * (covariance.h). A round solves, over all w and all S of the same blocks,
+ * The weights have a Gaussian distribution N(w, S), where S starts as the identity and has one block per
+ * class (covariance.h). A round solves, over all w and all S with the same blocks,
  *
  *   min  KL(N(w, S) || N(w(old), S(old)))  +  C l   (variant 1)   |   C l^2   (variant 2)
  *
@@ -21,8 +21,9 @@
  *
  *   m + n a - phi sqrt(u) = 0,      n = v for variant 1,  v + 1/(2C) for variant 2
  *
- * and in variant 1, when a > C there, of a = C instead. a grows with c and u falls, so there is one root. If
- * there were one part only, as with one full matrix over all classes, it would be the paper's closed form,
+ * and, in variant 1 if this gives a > C, the root of a = C instead. a increases with c and u decreases, so
+ * there is one root. With a single part, as for one full matrix over all classes, it would have the paper's
+ * closed form,
  *
  *   a = (-(2 m n + phi^2 m v) + phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))) / (2 (n^2 + n v phi^2))
  *
@@ -82,10 +83,10 @@ typedef struct scw_memory {
     double phi;
 } scw_memory;
 
-/* ---- room ---- */
+/* ---- initialisation ---- */
 
-/* The x with P(N(0, 1) <= x) = probability, above one half: Newton's method from 0 goes up, since the
- * distribution is concave there. */
+/* The x with P(N(0, 1) <= x) = probability, which is above one half. Newton's method from 0 increases, since
+ * the distribution function is concave there. */
 static double normal_quantile(double probability)
 {
     double x = 0.0;
@@ -123,11 +124,11 @@ static double memory_bytes(const void *user, uc_shape shape, size_t classes, dou
 
 /* ---- rounds ---- */
 
-/* offset + n a - phi sqrt(u), which grows with c. */
+/* offset + n a - phi sqrt(u), which increases with c. */
 typedef struct scw_equation {
     const double *parts;
     size_t count;
-    double quantile; /* in a */
+    double quantile; /* multiplied with a */
     double offset, n, phi;
 } scw_equation;
 
@@ -145,7 +146,7 @@ static double evaluate(double *slope, double *a, const scw_equation *self, doubl
     return self->offset + self->n * *a - self->phi * root;
 }
 
-/* Newton's method between bounds; returns c, and a. */
+/* Newton's method between bounds; returns c, and sets *a. */
 static double solve(double *a, const scw_equation *self, double c)
 {
     double low = 0.0, high = INFINITY;

@@ -2,10 +2,10 @@
  * SOBA, the second-order banditron (Beygelzimer, Orabona, Zhang, ICML 2017).
  *
  *   s_k  scores      f  the best-scoring class      p  the class proposed      gamma  --explore    a  --prior
- *   P(k) = (1 - gamma) [k = f] + gamma/K            r  the best-scoring class but p
+ *   P(k) = (1 - gamma) [k = f] + gamma/K            r  the best-scoring class other than p
  *
- * All weights are one vector W, class by class for every column. A round whose proposal was wrong changes
- * nothing. When it was right, with D = (e_r - e_p) (x) x, that is x at the weights of r and -x at those of p,
+ * All weights form one vector W, class by class for each column. A round whose proposal was wrong changes
+ * nothing. If it was right, with D = (e_r - e_p) (x) x, that is x at the weights of r and -x at those of p,
  *
  *   g = D/P(p),   z = sqrt(P(p)) g,   M = (<W, z>^2 + 2 <W, g>)/(1 + z'A^-1 z)
  *
@@ -17,8 +17,8 @@
  *
  *   W -= u (1 + d)/(P + v)
  *
- * so theta need not be kept. The diagonal of A is kept as well, A_j += z_j^2, as 1/A_j in a plane of its own:
- * where A is diagonal, v is the sum of D_j^2/A_j, and W_j = theta_j/A_j is (A_j(old) W_j - g_j)/A_j.
+ * so theta is not stored. The diagonal of A is maintained as well, A_j += z_j^2, as 1/A_j in a plane of its
+ * own. If A is diagonal, v is the sum of D_j^2/A_j, and W_j = theta_j/A_j is (A_j(old) W_j - g_j)/A_j.
  */
 #include <stddef.h>
 #include <string.h>
@@ -30,7 +30,7 @@
 enum { COVARIANCE_AUTO, COVARIANCE_FULL, COVARIANCE_DIAGONAL };
 enum { VARIANCE = UC_OWN };
 
-#define AUTO_WEIGHTS 1024 /* --covariance auto: full up to here; a round costs the square of it */
+#define AUTO_WEIGHTS 1024 /* --covariance auto: full up to this number; a round costs its square */
 #define MOST_WEIGHTS 8192 /* --covariance full: a matrix of half a gigabyte */
 
 static const uc_option options[] = {
@@ -53,8 +53,8 @@ static const uc_option options[] = {
 };
 
 typedef struct soba_memory {
-    uc_metric metric;         /* A, of all weights, the classes of a column together; none: A is diagonal */
-    size_t features, classes; /* that it is for */
+    uc_metric metric;         /* A over all weights, those of a column together; none if A is diagonal */
+    size_t features, classes; /* of the metric */
     double margins;           /* sum of the M of all updates */
 } soba_memory;
 
@@ -86,7 +86,7 @@ static void decide(void *user, uc_shape shape, size_t classes)
     settings->covariance = is_full(settings, shape, classes) ? COVARIANCE_FULL : COVARIANCE_DIAGONAL;
 }
 
-/* What `old` has learned, into a metric for more columns and classes. */
+/* Copies what `old` has learned to a metric for more columns and classes. */
 static void move_metric(uc_metric *metric, size_t classes, const soba_memory *old)
 {
     const size_t K = old->classes;
@@ -175,7 +175,7 @@ static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
     uc_explore_propose(proposal, self, explore(self->settings));
 }
 
-/* Where the weights of the i-th value of a row begin in the planes; value 0 is the constant feature. */
+/* Where the weights for the i-th value of a row begin in the planes; value 0 is the constant feature. */
 static size_t column_of(uc_row row, size_t i)
 {
     if (i == 0)
@@ -188,7 +188,7 @@ static double value_of(uc_row row, size_t i, double bias)
     return i == 0 ? bias : (double)row.values[i - 1];
 }
 
-/* v, and u in the metric. */
+/* Returns v, and leaves u in the metric. */
 static double variance(uc_online *self, uc_direction *u, uc_row row, uint32_t p, uint32_t r)
 {
     soba_memory *memory = self->memory;
@@ -222,7 +222,7 @@ static void change(uc_online *self, size_t at, double amount)
         self->plane[UC_AVERAGE][at] += (double)self->rounds * amount;
 }
 
-/* A diagonal: A_j += x^2/P, W_j = (A_j(old) W_j - g)/A_j. */
+/* For a diagonal A: A_j += x^2/P, W_j = (A_j(old) W_j - g)/A_j. */
 static void learn_diagonal(uc_online *self, uc_row row, uint32_t k, double sign, double P)
 {
     for (size_t i = 0; i <= row.count; i++) {
@@ -234,7 +234,7 @@ static void learn_diagonal(uc_online *self, uc_row row, uint32_t k, double sign,
     }
 }
 
-/* The diagonal of A. */
+/* Updates the diagonal of A. */
 static void add_variance(uc_online *self, uc_row row, uint32_t k, double P)
 {
     for (size_t i = 0; i <= row.count; i++) {

@@ -1,8 +1,8 @@
 /*
- *   s_k  scores     p  the class proposed     l = 1 + s_p - max_{i != p} s_i     r  the best class but p
+ *   s_k  scores     p  the class proposed     l = 1 + s_p - max_{i != p} s_i     r  the best class except p
  *
  * wrong   tau_i = c q_i,  tau_p = -c,  q = softmax(rho s) over i != p,  c = beta l/(xx (1 + q_r)).  rho = 0
- * is CSPA.
+ * gives CSPA.
  */
 #include "learn/spread.h"
 

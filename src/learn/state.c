@@ -1,10 +1,10 @@
-/* Saving and resuming by one list of calls. */
+/* Saving and resuming through the same list of calls. */
 #include "learn/state.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MOST_COUNTED ((json_int_t)1 << 53) /* no learner lives to see it */
+#define MOST_COUNTED ((json_int_t)1 << 53) /* larger counts are never reached */
 
 uc_status uc_state_damaged(void)
 {

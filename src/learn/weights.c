@@ -1,7 +1,7 @@
 /*
  * The weights of an online learner: scores of a row, and steps added to them.
  *
- *   W      weights        U   sum over rounds s of (s - 1) D_s, D_s what round s added
+ *   W      weights        U   sum over rounds s of (s - 1) D_s, where D_s is what round s added
  *   t      rounds so far
  *
  * The mean of the iterates W_1..W_t costs O(1) extra per step:  mean = W - U / t,  because D_s is in the
@@ -39,7 +39,7 @@ static const double *spread_step(const uc_online *self, double factor)
     return full;
 }
 
-/* array += row (x) step, dense over the classes when many of them change. */
+/* array += row (x) step, dense over the classes if many of them change. */
 static void add_step(const uc_online *self, double *array, uc_row row, double constant, double factor)
 {
     const uc_step *step = &self->step;

@@ -1,19 +1,19 @@
 /*
- * The part of a change of variables (conditioning.c) that makes columns alike which vary together.
+ * The part of a change of variables (conditioning.c) that decorrelates the columns.
  *
- *   z_j = (x_j - m_j) / s_j                    a column, centred and scaled as conditioning.c says
+ *   z_j = (x_j - m_j) / s_j                    a column, centred and scaled as in conditioning.c
  *   A = curvature mean(zz') + diag(penalty / s_j^2) + tiny I = L L'
  *
- * A is about the second derivative of the objective in u = s w at the start, so that in the variables L'u
- * it is about the identity: on Gaussians with eigenvalues that fall slowly L-BFGS then takes 7 gradients
- * instead of 57. It is a change of variables and no approximation of the objective, so a sample of the rows
- * is enough: twenty for every column.
+ * A is approximately the second derivative of the objective in u = s w at the start, so in the variables L'u
+ * it is approximately the identity. On Gaussians with slowly decreasing eigenvalues L-BFGS then takes 7
+ * gradients instead of 57. It is a change of variables, not an approximation of the objective, so a sample of
+ * the rows is enough: twenty per column.
  *
- * Without a free offset m = 0: then A, of z that are not centred, is the centred one plus
+ * Without a free offset m = 0. Then A, for z that are not centred, is the centred one plus
  * curvature m/s (m/s)', and the rows are not needed.
  *
- * A thread makes all of its rows of A from all rows of the data, in their order: the bytes are the same for
- * any number of threads, and no thread needs a matrix of its own.
+ * A thread computes complete rows of A from all rows of the sample, in their order: the bytes are the same
+ * for any number of threads, and no thread needs its own matrix.
  */
 #include <string.h>
 
@@ -23,15 +23,15 @@
 #define ROWS_PER_COLUMN ((size_t)20)
 #define FEWEST_ROWS ((size_t)2000)
 #define ROWS_AT_ONCE ((size_t)64)
-#define PANEL ((size_t)64) /* rows of A in a block of work */
+#define PANEL ((size_t)64) /* rows of A per block of work */
 #define TINY 1e-8
 #define MOST_COLUMNS ((size_t)2000)
-#define GRADIENTS_WORTH 10.0 /* so many gradients may A cost at most */
+#define GRADIENTS_WORTH 10.0 /* A may cost at most this many gradients */
 
 typedef struct whiten_job {
     const uc_conditioning *conditioning;
     const uc_matrix *X;
-    size_t every; /* how many rows lie between those of the sample, and one */
+    size_t every; /* the distance between consecutive rows of the sample */
     double *A;
 } whiten_job;
 
@@ -40,7 +40,7 @@ static size_t sample_size(const whiten_job *job)
     return uc_block_count(job->X->rows, job->every);
 }
 
-/* z times s of row `row`, columns 0 .. count-1. */
+/* z times s for row `row`, columns 0 .. count-1. */
 static void put_row(double *z, const whiten_job *job, size_t row, size_t count)
 {
     const double *centre = job->conditioning->centre;
@@ -56,7 +56,7 @@ static void put_row(double *z, const whiten_job *job, size_t row, size_t count)
         z[j] -= centre[j];
 }
 
-/* Rows of the sum of these, each times all, up to the diagonal of the last of them. */
+/* Adds the panel's rows of the sum, up to the diagonal of the last of them. */
 static uc_status add_panel(size_t panel, void *user)
 {
     const whiten_job *job = user;
@@ -77,8 +77,7 @@ static uc_status add_panel(size_t panel, void *user)
     return UC_OK;
 }
 
-/* A gradient multiplies every value by `stride` weights twice, and does not run as fast as products of
- * matrices. */
+/* A gradient multiplies every value by `stride` weights, twice, and is slower than products of matrices. */
 static bool is_worth_it(const uc_conditioning *self, double sample)
 {
     const double d = (double)self->columns, gradient = self->rows * (4.0 * (double)self->stride + 16.0);
@@ -114,7 +113,7 @@ uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, doub
             A[i * d + j] *= curvature / A[d * d] / (self->scale[i + 1] * self->scale[j + 1]);
     for (size_t j = 0; j < d; j++)
         A[j * d + j] += penalty / (self->scale[j + 1] * self->scale[j + 1]) + TINY;
-    if (uc_cholesky(A, d) == UC_OK) { /* else the columns stay as they are */
+    if (uc_cholesky(A, d) == UC_OK) { /* otherwise, the columns stay as they are */
         self->root = A;
         return UC_OK;
     }

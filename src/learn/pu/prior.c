@@ -1,23 +1,23 @@
 /*
- * The class prior by a sigmoid with a ceiling.
+ * Estimates the class prior by a sigmoid with a ceiling.
  *
  *   x_k     score of bin k, in deviations from the mean       L_k, U_k   labelled and unlabelled rows in it
- *   pi      P(y = +), which is looked for                       s = 1      the row is labelled
+ *   pi      P(y = +), to be estimated                           s = 1      the row is labelled
  *
- * Which positives are labelled is chance, so P(s = 1 | x) = c P(y = + | x) where the rows are one sample of
+ * Which positives are labelled is random, so P(s = 1 | x) = c P(y = + | x) if the rows are one sample in
  * which some positives were labelled, c = P(s = 1)/pi (Elkan, Noto, KDD 2008). With P(y = + | x) = 1/(1 +
- * exp(-a x - b)) the share of labelled rows rises with the score to the ceiling c. For every pi of a grid
- * the likelihood of the labels
+ * exp(-a x - b)) the share of labelled rows increases with the score up to the ceiling c. For every pi of a
+ * grid the likelihood of the labels
  *
  *   sum_k L_k log q_k + U_k log(1 - q_k),     q = c sigma(a x + b)                              (censored)
  *                                             q = r sigma / (1 + r sigma),  r = n_L/(pi n_U)    (two samples)
  *
- * is maximised over a and b by Fisher scoring. The estimate is the mean of pi under this profile
- * likelihood, weighted by (pi (1 - pi))^2, which keeps it from the ends where a few labelled rows leave it
- * open. The interval is that of estimates from bins whose counts are drawn anew (Poisson); it does not
- * count what other scores would have shown.
+ * is maximised over a and b by Fisher scoring. The estimate is the mean of pi under this profile likelihood,
+ * weighted by (pi (1 - pi))^2, which keeps it away from 0 and 1 if a few labelled rows leave it open. The
+ * interval comes from estimates on bins whose counts are redrawn (Poisson); it does not include the variation
+ * that other scores would have shown.
  *
- * Of the ways that were tried on held-out scores this one had the smallest error (docs/learners/pu.md).
+ * Of the methods that were tried on held-out scores this one had the smallest error (docs/learners/pu.md).
  */
 #include "learn/pu/prior.h"
 
@@ -46,14 +46,14 @@ static double centre_of(size_t bin)
     return ((double)bin + 0.5) * (2.0 * UC_PRIOR_REACH / (double)UC_PRIOR_BINS) - UC_PRIOR_REACH;
 }
 
-/* P(s = 1) as a function of the score, and what the fit of it needs. */
+/* P(s = 1) as a function of the score, with its parameters. */
 typedef struct curve {
-    double ceiling; /* c, or r of two samples */
+    double ceiling; /* c, or r for two samples */
     bool censored;
     double slope, offset; /* a, b */
 } curve;
 
-/* q at x, and *rise, its derivative in a x + b. */
+/* q at x; *rise becomes its derivative in a x + b. */
 static double label_share(double *rise, const curve *self, double x)
 {
     const double sigma = 1.0 / (1.0 + exp(-(self->slope * x + self->offset)));
@@ -62,7 +62,8 @@ static double label_share(double *rise, const curve *self, double x)
     return fmin(fmax(self->censored ? below : below / odds, 1e-12), 1.0 - 1e-12);
 }
 
-/* -log likelihood; also the gradient (2) of the log likelihood and the expected curvature (3: aa, ab, bb). */
+/* Returns -log likelihood; sets the gradient (2) of the log likelihood and the expected curvature (3: aa, ab,
+ * bb). */
 static double look(double *gradient, double *curvature, const curve *self, const uc_prior_bins *bins)
 {
     double loss = 0.0;
@@ -101,7 +102,7 @@ static curve step_from(const curve *self, const double *gradient, const double *
     return next;
 }
 
-/* The smallest -log likelihood over slope and offset, from where they stand. */
+/* Minimises -log likelihood over slope and offset, from their present values. */
 static double fit_curve(curve *self, const uc_prior_bins *bins)
 {
     double gradient[2], curvature[3], tried_gradient[2], tried_curvature[3], damping = 1e-3;
@@ -152,12 +153,12 @@ static double estimate(const uc_prior_bins *bins, bool censored)
         weights += weight;
         sum += weight * (double)(i + 1) / (double)(GRID + 1);
     }
-    /* All but a few rows are labelled: no pi of the grid is as large as their share. */
+    /* If all but a few rows are labelled, no pi of the grid is as large as their share. */
     return isfinite(least) ? sum / weights : share;
 }
 
-/* A number of mean `mean` by Poisson's law: exact when small, by the normal law that it comes to when
- * large. */
+/* Draws from the Poisson distribution with mean `mean`: exactly if it is small, by its normal approximation
+ * if it is large. */
 static double draw_count(uc_rng *rng, double mean)
 {
     if (mean > 64.0)

@@ -2,18 +2,17 @@
  * Learning from positive and unlabelled rows: the learner.
  *
  * 1. The class prior is given, or estimated from the scores of held-out rows (prior.c).
- * 2. The convex risk of the logistic loss with a plain penalty gives first weights v.
- * 3. The risk that was asked for (risk.c) is minimised with the penalty l2/2 sum_j r_j w_j^2,
+ * 2. Minimising the convex risk of the logistic loss with a plain penalty gives first weights v.
+ * 3. The chosen risk (risk.c) is minimised with the penalty l2/2 sum_j r_j w_j^2,
  *
  *      r_j = (1 + h) m / (v_j^2 + h m),   m = mean of v_j^2,   h = 10          (--penalty plain: r_j = 1)
  *
- *    one step towards a prior of its own for every weight: where labelled rows are few, the error of their
- *    mean is spread over all columns, and columns that seem to say nothing get the larger part of the
- *    penalty.
+ *    one step towards a separate prior for every weight: if few rows are labelled, the error of their mean
+ *    is spread over all columns, and columns that seem to be uninformative get a larger part of the penalty.
  *
- * Both penalties are chosen by cross-validation (solve.c) when l2 is `auto`: v by its own risk, w by nearly
- * the error, since the sigmoid loss sets the scale of its scores by the penalty. v is of all rows, also
- * while w is judged by some.
+ * Both penalties are chosen by cross-validation (solve.c) if l2 is `auto`: v by its own risk, w by
+ * approximately the error, since the penalty determines the scale of the scores with the sigmoid loss. v
+ * uses all rows, even while w is evaluated on some of them.
  */
 #include <math.h>
 #include <string.h>
@@ -23,11 +22,11 @@
 #include "learn/pu/pu.h"
 #include "linalg/linalg.h"
 
-#define MOST_ROWS 4000.0  /* labelled and unlabelled rows each that choosing is done with, about */
-#define FEW_LABELS_L2 1.0 /* of the variance: where one labelled row leaves nothing to choose by */
+#define MOST_ROWS 4000.0  /* approximate number of labelled, and of unlabelled, rows used for choosing */
+#define FEW_LABELS_L2 1.0 /* times the variance: used if a single labelled row leaves nothing to choose by */
 #define SEQUENCE_FOLDS UINT64_C(0x70752d666f6c6473) /* random numbers: "pu-folds" */
 
-#define LOSS_AUTO 0 /* in the settings; the others are one more than uc_pu_loss */
+#define LOSS_AUTO 0 /* in the settings; the other values are uc_pu_loss + 1 */
 
 #define FIELD(name) offsetof(uc_pu_settings, name)
 
@@ -95,7 +94,7 @@ static const uc_option options[] = {
 
 enum { SQUARES, LABELLED, LABELLED_WEIGHT, ROWS, WEIGHT, WEIGHT_SQUARES, MORE_SUMS };
 
-/* The sums of the columns by the rows' weights, then those above, which follow them. */
+/* Adds the weighted sums of the columns, followed by the sums named above. */
 static uc_status add_columns(double *sum, size_t first, size_t last, void *user)
 {
     const uc_pu_rows *self = user;
@@ -140,7 +139,7 @@ static uc_status count_rows(uc_pu_rows *self)
     return status;
 }
 
-/* Labelled rows go to the folds by turns, so that each has some; unlabelled ones by chance. */
+/* Deals labelled rows to the folds in turn, so that each gets some; unlabelled ones at random. */
 static uc_status deal_folds(uc_pu_rows *self, uint64_t seed)
 {
     const size_t rows = self->data->X.rows;
@@ -230,8 +229,8 @@ static uc_status add_to_bins(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* Counts in bins, from the rows that were scored, that come to as many equal rows as all say as much as, in
- * the shares that labelled and unlabelled ones have. */
+/* Counts scored rows in bins. The counts are scaled to the number of equal rows that are as informative as
+ * all rows, and to the shares of labelled and unlabelled rows. */
 static uc_status fill_bins(uc_prior_bins *bins, const uc_pu_rows *rows, const double *scores)
 {
     binning self = {rows, scores, 0.0, 1.0};
@@ -257,7 +256,7 @@ static uc_status fill_bins(uc_prior_bins *bins, const uc_pu_rows *rows, const do
 
 static uc_status estimate_prior(uc_prior_estimate *out, const uc_pu_rows *rows, uint64_t seed)
 {
-    /* Which prior the scores are made with changes their order little. */
+    /* The prior used for the scores hardly affects their order. */
     uc_pu_problem problem = {.rows = rows, .loss = UC_PU_LOGISTIC, .prior = 0.5, .held_out = -1};
     uc_prior_bins *bins = NULL;
     double *scores = NULL, risk;
@@ -284,8 +283,8 @@ static uc_status estimate_prior(uc_prior_estimate *out, const uc_pu_rows *rows, 
     return status;
 }
 
-/* The prior that was given, or the estimate. Among rows of which a share is labelled positive it cannot
- * be smaller. */
+/* The given prior, or the estimate. It cannot be below the share of rows that are labelled positive, if those
+ * are part of the population. */
 static uc_status find_prior(uc_prior_estimate *out, const uc_pu_rows *rows, double given, uint64_t seed)
 {
     const double share = rows->labelled / (rows->labelled + rows->unlabelled);
@@ -308,7 +307,7 @@ static bool can_choose(const uc_pu_rows *rows, double l2)
     return isnan(l2) && rows->labelled_count >= 2.0 && rows->unlabelled_count >= 2.0;
 }
 
-/* Where few rows are labelled there is nothing to choose by. */
+/* With few labelled rows there is nothing to choose by. */
 static uc_status find_l2(uc_pu_problem *problem, double *risk, double given, uc_pu_criterion criterion)
 {
     problem->l2 = isnan(given) ? FEW_LABELS_L2 * problem->rows->variance : given;
@@ -316,7 +315,7 @@ static uc_status find_l2(uc_pu_problem *problem, double *risk, double given, uc_
     return can_choose(problem->rows, given) ? uc_pu_choose_l2(&problem->l2, risk, problem, criterion) : UC_OK;
 }
 
-/* The loss and the penalty, as they are given or chosen together. */
+/* The loss and the penalty: as given, or chosen together. */
 static uc_status find_loss(uc_pu_problem *problem, const uc_pu_settings *settings)
 {
     uc_pu_problem other = *problem;
@@ -332,8 +331,8 @@ static uc_status find_loss(uc_pu_problem *problem, const uc_pu_settings *setting
     return status;
 }
 
-/* The score above which a row is positive, of weights that tell labelled rows from unlabelled ones: where
- * P(y = +) = 1/2, or where both errors cost alike. */
+/* The score above which a row is positive, for weights that separate labelled from unlabelled rows: where P(y
+ * = +) = 1/2, or where both kinds of error have the same cost. */
 static double elkan_noto_threshold(const uc_pu_problem *problem)
 {
     const uc_pu_rows *rows = problem->rows;
@@ -410,7 +409,7 @@ static uc_status write_summary(uc_model *model, const uc_pu_problem *problem, co
     return status;
 }
 
-/* One vector of weights becomes two, -w/2 and +w/2. */
+/* Turns one weight vector into two, -w/2 and +w/2. */
 static void write_weights(uc_model *model, const double *weights, uint32_t positive, bool has_offset)
 {
     for (size_t j = 0; j <= model->dimension; j++) {
@@ -420,7 +419,8 @@ static void write_weights(uc_model *model, const double *weights, uint32_t posit
     model->bias = has_offset ? 1.0 : 0.0; /* the offset is the weight of a constant 1 */
 }
 
-/* Of errors on true positives and on true negatives: as given, or such that both kinds of rows cost alike. */
+/* The costs of errors on true positives and on true negatives: as given, or such that both classes have the
+ * same total cost. */
 static void class_costs(double *cost, const uc_pu_problem *problem, const double *given)
 {
     const uint32_t positive = problem->rows->positive;

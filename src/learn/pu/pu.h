@@ -1,5 +1,5 @@
-/* Inside of pu: the risks that are minimised, how their penalty is chosen, and the class prior. For the
- * learner and its tests. */
+/* Internals of pu, for the learner and its tests: the risks that are minimised, how their penalty is chosen,
+ * and the class prior. */
 #ifndef UC_PU_H
 #define UC_PU_H
 
@@ -12,42 +12,42 @@ typedef enum uc_pu_loss { UC_PU_LOGISTIC, UC_PU_SIGMOID, UC_PU_HINGE } uc_pu_los
 typedef enum uc_pu_scenario { UC_PU_SAMPLED, UC_PU_CENSORED } uc_pu_scenario;
 
 #define UC_PU_FOLDS 5
-#define UC_PU_UNUSED UINT8_MAX /* fold of a row that takes no part in choosing */
+#define UC_PU_UNUSED UINT8_MAX /* fold of a row that is not used for choosing */
 
-/* The loss of a margin z: l(z), and its derivative. */
+/* The loss l(z) of a margin z, and its derivative. */
 double uc_pu_loss_at(double *slope, uc_pu_loss loss, double z);
 
-/* What is the same for all risks of one fit. */
+/* What all risks of one fit have in common. */
 typedef struct uc_pu_rows {
     const uc_dataset *data;
     const uc_context *context;
     uint32_t positive; /* the class whose label is known; all other rows are unlabelled */
     uc_pu_scenario scenario;
     bool free_offset;
-    double labelled, unlabelled;             /* what the rows of all processes weigh */
-    double labelled_count, unlabelled_count; /* how many they are */
-    double effective;                        /* so many equal rows say as much: (sum u)^2 / sum u^2 */
-    double variance;                         /* of a column, on average */
-    uint8_t *fold;                           /* of every row of this process */
+    double labelled, unlabelled;             /* sums of weights over all processes */
+    double labelled_count, unlabelled_count; /* numbers of rows */
+    double effective; /* the number of equal rows that are as informative: (sum u)^2 / sum u^2 */
+    double variance;  /* mean over the columns */
+    uint8_t *fold;    /* for every row of this process */
     uc_conditioning conditioning;
 } uc_pu_rows;
 
-/* Counts the rows, deals them out to folds, and refuses labels that leave nothing to learn. *out is
- * freed with uc_pu_rows_free, also after a failure. */
+/* Counts the rows, deals them to folds, and fails if the labels leave nothing to learn. *out is freed with
+ * uc_pu_rows_free, also after a failure. */
 uc_status uc_pu_rows_begin(uc_pu_rows *out, const uc_fit *fit, uint32_t positive, uc_pu_scenario scenario);
 void uc_pu_rows_free(uc_pu_rows *self);
 
-/* A risk, and where it is to be minimised. Weights are 1 + d numbers, the offset first. */
+/* A risk, and how it is to be minimised. Weights are 1 + d numbers, the offset first. */
 typedef struct uc_pu_problem {
     const uc_pu_rows *rows;
     uc_pu_kind kind;
     uc_pu_loss loss;
     double prior;
-    const double *cost; /* of errors on true positives and on true negatives; NULL: 1 and 1 */
+    const double *cost; /* of errors on true positives and on true negatives; NULL: 1 for both */
     double l2;
-    const double *factors;       /* d: of l2, for every weight; NULL: 1 */
-    int held_out;                /* fold that is left out, with all unused rows; -1: every row is used */
-    double smoothing;            /* of the corner of max(0, negative part); 0: the risk is not clipped */
+    const double *factors; /* d: multipliers of l2, one per weight; NULL: 1 */
+    int held_out;          /* the fold that is left out, along with all unused rows; -1: every row is used */
+    double smoothing;      /* of the corner of max(0, negative part); 0: the risk is not clipped */
     double labelled, unlabelled; /* weights of the rows in use; uc_pu_problem_count sets them */
 } uc_pu_problem;
 
@@ -57,33 +57,32 @@ typedef struct uc_pu_parts {
     double positive, negative;
 } uc_pu_parts;
 
-/* Weighs the rows in use. */
+/* Sums the weights of the rows in use. */
 uc_status uc_pu_problem_count(uc_pu_problem *self);
-/* The objective, with its penalty, and its gradient at `weights`; `parts` may be NULL. */
+/* The objective, including its penalty, and its gradient at `weights`; `parts` may be NULL. */
 uc_status uc_pu_objective(double *value, double *gradient, uc_pu_parts *parts, const uc_pu_problem *self,
                           const double *weights);
-/* Minimises from `weights`; a risk of kind UC_PU_NONNEGATIVE ends with a negative part of 0 or more. */
+/* Minimises from `weights`; with kind UC_PU_NONNEGATIVE, the final negative part is at least 0. */
 uc_status uc_pu_minimise(uc_minimum *out, double *weights, const uc_pu_problem *self, uint64_t iterations,
                          double tolerance);
 
 /* Scores of this process's rows. */
 uc_status uc_pu_scores(double *scores, const uc_pu_rows *rows, const double *weights);
-/* How good `scores` are for the rows of fold `held_out`, by their labels alone: smaller is better. */
+/* How good `scores` are for the rows of fold `held_out`, judged by their labels alone; smaller is better. */
 typedef enum uc_pu_criterion {
     UC_PU_BY_LOSS, /* the problem's own risk, not clipped */
-    UC_PU_BY_SIGN, /* that of a sigmoid loss of scores of deviation 4: nearly errors, whatever the scale */
+    UC_PU_BY_SIGN, /* the sigmoid loss of scores scaled to deviation 4: nearly the error, at any scale */
 } uc_pu_criterion;
 uc_status uc_pu_held_out(double *value, const uc_pu_problem *self, const double *scores,
                          uc_pu_criterion criterion);
 
-/* l2 with the smallest held-out risk, and that risk: the mean over the folds. */
+/* The l2 with the smallest held-out risk, and that risk, which is the mean over the folds. */
 uc_status uc_pu_choose_l2(double *l2, double *least, const uc_pu_problem *self, uc_pu_criterion criterion);
-/* What each of d weights pays, by those of a first solution; all the same when these are 0. */
+/* The penalty factors of d weights, given a first solution; all the same if that is 0. */
 void uc_pu_set_factors(double *factors, const double *weights, size_t d);
-/* Scores of this process's rows by weights that were learned without the fold of each; unused rows have
- * NaN. */
+/* Scores of this process's rows, by weights that were learned without the row's fold; unused rows get NaN. */
 uc_status uc_pu_cross_scores(double *scores, const uc_pu_problem *self);
-/* Minimises the problem from where its loss begins: weights of 0, or those of the logistic loss. */
+/* Minimises the problem from the starting point for its loss: weights of 0, or those of the logistic loss. */
 uc_status uc_pu_solve(uc_minimum *out, double *weights, const uc_pu_problem *self, uint64_t iterations,
                       double tolerance);
 

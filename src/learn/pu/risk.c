@@ -3,27 +3,28 @@
  *
  *   P, U     labelled rows, unlabelled rows            pi     P(y = +), the class prior
  *   f        score, <w, x> + b                           l(z)   loss of a margin z
- *   g        share of labelled rows in the population; 0 where the unlabelled rows alone are the population
+ *   g        share of labelled rows in the population; 0 if the unlabelled rows alone are the population
  *
  *   positive part   pi mean_P l(f)
  *   negative part   E l(-f) - pi mean_P l(-f),     E h = g mean_P h + (1 - g) mean_U h
  *
  * E is the mean over the population, so the negative part estimates (1 - pi) E[l(-f) | y = -] without a
- * negative row, and the sum of both the risk (du Plessis, Niu, Sugiyama, NIPS 2014 and ICML 2015). Of few
- * rows the negative part can fall below 0, which no mean of losses does: then the rows are learned by
- * heart. The non-negative risk takes max(0, negative part) instead (Kiryo, Niu, du Plessis, Sugiyama, NIPS
- * 2017).
+ * negative row, and the sum of the two parts estimates the risk (du Plessis, Niu, Sugiyama, NIPS 2014 and
+ * ICML 2015). With few rows the negative part can fall below 0, although no mean of losses does; the rows are
+ * then overfitted. The non-negative risk uses max(0, negative part) instead (Kiryo, Niu, du Plessis,
+ * Sugiyama, NIPS 2017).
  *
  *   logistic   log(1 + e^-z)            l(z) - l(-z) = -z: the sum is convex
- *   hinge      max(-z, max(0, (1-z)/2)), the double hinge, rounded off around -1 and 1; the same
+ *   hinge      max(-z, max(0, (1-z)/2)), the double hinge, rounded off around -1 and 1; also convex
  *   sigmoid    1/(1 + e^z)              bounded, not convex
  *
- * Elkan and Noto (KDD 2008) learn which rows are labelled: mean over all of l(f) for labelled and l(-f) for
- * unlabelled ones.
+ * Elkan and Noto (KDD 2008) learn which rows are labelled, by the mean over all rows of l(f) for labelled and
+ * l(-f) for unlabelled ones.
  *
- * All means are by the weights of the rows. Where classes cost differently the positive part counts c+ times
- * and the negative part c- times. A row of P weighs `own` for l(f) and `other` for l(-f), one of U
- * `unlabelled` for l(-f), each times its own weight. The objective adds l2/2 sum_j factors_j w_j^2.
+ * All means are weighted by the weights of the rows. If classes have different costs, the positive part
+ * counts c+ times and the negative part c- times. Each row's own weight is multiplied by `own` for l(f) and
+ * `other` for l(-f) if it is in P, by `unlabelled` for l(-f) if it is in U. The objective adds
+ * l2/2 sum_j factors_j w_j^2.
  */
 #include <math.h>
 #include <string.h>
@@ -32,8 +33,8 @@
 #include "learn/pu/pu.h"
 #include "linalg/linalg.h"
 
-#define ROWS_AT_ONCE ((size_t)64) /* a dense block of them stays in the cache */
-#define ROUNDING 0.5              /* of the corners of the hinge, to both sides */
+#define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
+#define ROUNDING 0.5              /* of the hinge's corners, on both sides */
 #define SIGN_SCALE 4.0            /* deviation of the scores of UC_PU_BY_SIGN */
 
 /* ---- losses ---- */
@@ -63,12 +64,12 @@ double uc_pu_loss_at(double *slope, uc_pu_loss loss, double z)
     return fmax(-z, 0.0) + log1p(small);
 }
 
-/* ---- which rows, and what they weigh ---- */
+/* ---- the rows in use, and their weights ---- */
 
 typedef struct row_weights {
-    double own;        /* of l(f), of a labelled row */
-    double other;      /* of l(-f), of a labelled row */
-    double unlabelled; /* of l(-f), of an unlabelled row */
+    double own;        /* multiplies l(f) of a labelled row */
+    double other;      /* multiplies l(-f) of a labelled row */
+    double unlabelled; /* multiplies l(-f) of an unlabelled row */
 } row_weights;
 
 static row_weights weights_for(const uc_pu_problem *self, double labelled, double unlabelled)
@@ -119,10 +120,10 @@ typedef struct gradient_job {
     const uc_pu_problem *problem;
     const double *weights;
     row_weights count;
-    size_t columns; /* 2: of the gradients of both parts; 1: of their sum */
+    size_t columns; /* 2: separate gradients of both parts; 1: of their sum */
 } gradient_job;
 
-/* The score of a row becomes its gradient; adds the parts of the risk. */
+/* Turns the score of a row into its gradient; adds to the parts of the risk. */
 static void add_row(double *parts, double *slopes, const gradient_job *job, size_t row, double f)
 {
     const uc_pu_problem *self = job->problem;
@@ -139,7 +140,7 @@ static void add_row(double *parts, double *slopes, const gradient_job *job, size
     slopes[job->columns - 1] = -weight * as_negative + (job->columns == 1 ? slopes[0] : 0.0);
 }
 
-/* Adds the gradients, (1 + d) x columns, and after them both parts, of rows first .. last-1. */
+/* Adds the gradients, (1 + d) x columns, followed by both parts, over rows first .. last-1. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
@@ -236,7 +237,7 @@ typedef struct held_out_job {
     const uc_pu_problem *problem;
     const double *scores;
     uc_pu_loss loss;
-    double scale; /* of the scores */
+    double scale; /* multiplies the scores */
 } held_out_job;
 
 enum { HELD_LABELLED, HELD_UNLABELLED, OWN_LOSS, OTHER_LOSS, UNLABELLED_LOSS, HELD_SUMS };
@@ -259,7 +260,7 @@ static uc_status add_held_out(double *sum, size_t first, size_t last, void *user
     return UC_OK;
 }
 
-/* Weight, sum and sum of squares of the scores of unlabelled rows in use. */
+/* Adds weight, sum and sum of squares of the scores of the unlabelled rows in use. */
 static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
 {
     const held_out_job *job = user;
@@ -294,7 +295,7 @@ uc_status uc_pu_held_out(double *value, const uc_pu_problem *self, const double 
     if (status == UC_OK)
         status =
             uc_sum_over(self->rows->context, self->rows->data->X.rows, add_held_out, &job, sum, HELD_SUMS);
-    *value = 0.0; /* a fold without labelled rows has nothing to judge by */
+    *value = 0.0; /* stays 0 in a fold without labelled or without unlabelled rows */
     if (status != UC_OK || sum[HELD_LABELLED] == 0.0 || sum[HELD_UNLABELLED] == 0.0)
         return status;
     const row_weights count = weights_for(self, sum[HELD_LABELLED], sum[HELD_UNLABELLED]);

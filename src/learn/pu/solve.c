@@ -1,14 +1,14 @@
 /*
  * Minimising the risks of positive and unlabelled rows, and choosing their penalty.
  *
- * The unbiased risk goes to L-BFGS. Where it has its minimum with a negative part of 0 or more, that is
- * also a minimum of the non-negative risk, which is nowhere smaller. Otherwise max(0, negative part) is
- * rounded off less and less, each time minimised over all rows; what the rounding has left of a negative
- * part below 0 is corrected by going back towards weights of 0, where it is (1 - prior) l(0). No row is
- * drawn at random, as in the paper's mini-batches, so the result depends on the data alone.
+ * The unbiased risk is minimised by L-BFGS. If the negative part is at least 0 at its minimum, this is also a
+ * minimum of the non-negative risk, which is nowhere smaller. Otherwise max(0, negative part) is rounded off,
+ * less and less in each stage, and minimised over all rows. If the rounding leaves a negative part below 0,
+ * the weights are shrunk towards 0, where the negative part is (1 - prior) l(0). No row is drawn at random,
+ * unlike in the paper's mini-batches, so the result depends on the data alone.
  *
- * The penalty is chosen by cross-validation: each candidate is minimised without the rows of a fold, and
- * judged by the risk that these show.
+ * The penalty is chosen by cross-validation: for each candidate the risk is minimised without the rows of a
+ * fold, and evaluated on these.
  */
 #include <math.h>
 #include <string.h>
@@ -16,20 +16,20 @@
 #include "learn/pu/pu.h"
 #include "linalg/linalg.h"
 
-#define STAGES 3        /* of the rounding */
-#define FIRST_SHARE 0.1 /* of 1 - prior: the first rounding; each next one is a tenth */
-#define HALVINGS 40     /* of the way back to a negative part of 0 */
-#define ROUGH 1e-4      /* tolerance while choosing */
+#define STAGES 3        /* with decreasing rounding */
+#define FIRST_SHARE 0.1 /* of 1 - prior: the first rounding; each next one is a tenth of the previous */
+#define HALVINGS 40     /* of the weights, on the way to a negative part of 0 */
+#define ROUGH 1e-4      /* the tolerance while choosing */
 #define ROUGH_STEPS 200
 #define EVENNESS 10.0 /* h */
 
-/* Candidates for l2, in units of the mean variance of a column. The sigmoid loss is flat where offsets
- * are large: with a penalty that leaves hardly any weights it falls by making every row negative, and
- * does not come back. */
+/* Candidates for l2, in units of the mean variance of a column. The sigmoid loss is flat at large offsets:
+ * with a penalty that leaves hardly any weights, it decreases by making every row negative, and does not
+ * recover. */
 static const double convex[] = {10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
 static const double bounded[] = {0.2, 0.1, 0.06, 0.03, 0.01, 0.003, 0.001};
 #define MOST_CANDIDATES (sizeof convex / sizeof *convex)
-#define WARM_UP 0.1 /* l2, in the same unit, of the logistic loss that the sigmoid starts from */
+#define WARM_UP 0.1 /* l2, in the same unit, for the logistic loss from whose solution the sigmoid starts */
 
 static size_t candidates_of(const double **values, uc_pu_loss loss)
 {
@@ -71,7 +71,7 @@ static uc_status negative_part(double *negative, const uc_pu_problem *self, cons
     return status;
 }
 
-/* Shrinks the weights as little as makes the negative part 0 or more. */
+/* Shrinks the weights just enough to make the negative part at least 0. */
 static uc_status correct(double *weights, const uc_pu_problem *self, double *work)
 {
     double low = 0.0, high = 1.0, negative;
@@ -118,7 +118,7 @@ uc_status uc_pu_minimise(uc_minimum *out, double *weights, const uc_pu_problem *
 
 /* ---- the penalty ---- */
 
-/* Where a search begins: at weights of 0, or for the sigmoid loss at those of the logistic one. */
+/* The starting point of a search: weights of 0, or for the sigmoid loss the solution of the logistic one. */
 static uc_status begin(double *weights, const uc_pu_problem *self)
 {
     uc_pu_problem first = *self;
@@ -139,7 +139,7 @@ uc_status uc_pu_solve(uc_minimum *out, double *weights, const uc_pu_problem *sel
     return status == UC_OK ? uc_pu_minimise(out, weights, self, iterations, tolerance) : status;
 }
 
-/* Adds the held-out risk of every candidate. */
+/* Adds the held-out risk of each candidate. */
 static uc_status try_fold(double *risk, uc_pu_problem *self, uc_pu_criterion criterion)
 {
     const size_t length = self->rows->data->X.cols + 1;
@@ -155,7 +155,7 @@ static uc_status try_fold(double *risk, uc_pu_problem *self, uc_pu_criterion cri
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         double value = 0.0;
         self->l2 = candidates[i] * self->rows->variance;
-        /* A convex search may begin where the last one ended. */
+        /* A convex search may start where the last one ended. */
         if (i == 0 || self->loss == UC_PU_SIGMOID)
             memcpy(weights, start, length * sizeof *weights);
         status = uc_pu_minimise(&found, weights, self, ROUGH_STEPS, ROUGH);
@@ -204,7 +204,7 @@ void uc_pu_set_factors(double *factors, const double *weights, size_t d)
     }
 }
 
-/* The scores of the rows of one fold, by weights learned from the others. */
+/* Scores the rows of one fold, by weights learned from the others. */
 static uc_status score_fold(double *out, uc_pu_problem *self, double *weights, double *scores)
 {
     uc_minimum found;

@@ -1,7 +1,7 @@
 /*
  * Ridge regression for every lambda at once.
  *
- *   x_i, y_i   a row and its K targets          r_i  its weight, R their sum
+ *   x_i, y_i   a row and its K targets          r_i  its weight, R the sum of all r_i
  *   m, n       means of rows and targets, weighted
  *   e, V       eigenvalues and eigenvectors of the sum of r_i (x_i - m)(x_i - m)'
  *   z_i        V'(x_i - m)                      B    sum of r_i z_i (y_i - n)'
@@ -10,14 +10,14 @@
  *
  *   w = V diag(1 / (e + lambda)) B        b = n - w'm        p_i = n + B' diag(1 / (e + lambda)) z_i
  *
- * and the prediction for row i of the fit without row i needs no other fit: the weight that a row has on
- * its own prediction is
+ * and the prediction for row i of the fit without row i needs no second fit. With h_i the weight (leverage)
+ * of a row in its own prediction,
  *
  *   h_i = r_i (1/R + sum_j z_ij^2 / (e_j + lambda))        l_i = y_i - (y_i - p_i) / (1 - h_i)
  *
- * (the penalty does not touch b, and the mean, too, is that without the row). So after one decomposition a
- * lambda costs products of n x rank x K. With fewer rows than columns the dual form has the same numbers:
- * the Gram matrix of the rows sqrt(r_i) (x_i - m) is U e U', and sqrt(r_i) z_i = U_i sqrt(e).
+ * (b is not penalised, and the mean, too, is that without the row). So after a single decomposition, each
+ * lambda costs products of n x rank x K. If there are fewer rows than columns, the dual form gives the same
+ * numbers: the Gram matrix of the rows sqrt(r_i) (x_i - m) is U e U', and sqrt(r_i) z_i = U_i sqrt(e).
  *
  * Hastie, Tibshirani, Efficient quadratic regularization for expression arrays, Biostatistics 5:329-340,
  * 2004.
@@ -51,8 +51,8 @@ static uc_status keep_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* Every pass over the rows needs their coordinates, which cost more than all else: kept where there is
- * room. */
+/* Every pass over the rows needs their coordinates, whose computation costs more than all the rest. They are
+ * kept if there is enough memory. */
 static uc_status keep_coordinates(uc_ridge *self)
 {
     const size_t n = self->X->rows;
@@ -68,7 +68,7 @@ static uc_status keep_coordinates(uc_ridge *self)
     return status;
 }
 
-/* Keeps the eigenvalues that have not vanished. */
+/* Counts the eigenvalues that have not vanished. */
 static void count_rank(uc_ridge *self, size_t found)
 {
     self->rank = 0;
@@ -110,7 +110,7 @@ typedef struct gram_job {
     double *gram, norm2;   /* |m|^2 */
 } gram_job;
 
-/* A row of the Gram matrix: its products with the rows up to itself. */
+/* Computes a row of the Gram matrix: the products of row i with the rows up to itself. */
 static uc_status gram_row(size_t i, void *user)
 {
     const gram_job *job = user;
@@ -130,7 +130,7 @@ static uc_status gram_row(size_t i, void *user)
     return UC_OK;
 }
 
-/* The weights of all processes' rows, as roots; NULL: all 1. */
+/* The square roots of the weights of all processes' rows; NULL: all 1. */
 static uc_status gather_roots(double **out, const uc_ridge *self, size_t total)
 {
     void *all = NULL;
@@ -162,7 +162,7 @@ static uc_status make_gram(gram_job *job)
     return status;
 }
 
-/* Coordinates of this process's rows from the eigenvectors of the Gram matrix of all. */
+/* Computes the coordinates of this process's rows from the eigenvectors of the Gram matrix of all rows. */
 static uc_status take_coordinates(uc_ridge *self, const double *vectors, size_t all, size_t first)
 {
     const size_t n = self->X->rows;
@@ -248,7 +248,7 @@ static uc_status add_target_means(double *sum, size_t first, size_t last, void *
     return UC_OK;
 }
 
-/* Adds Z' T, T the centred targets times sqrt(r). */
+/* Adds Z' T, where T is the centred targets times sqrt(r). */
 static uc_status add_targets(double *sum, size_t first, size_t last, void *user)
 {
     const targets_job *job = user;
@@ -311,7 +311,7 @@ typedef struct visit_job {
     void *user;
 } visit_job;
 
-/* The parts of predictions and leverages that do not depend on the row. */
+/* Computes the parts of predictions and leverages that do not depend on the row. */
 static uc_status prepare_visit(visit_job *job)
 {
     const size_t rank = job->ridge->rank, K = job->targets->count, count = job->lambda_count;
@@ -329,7 +329,7 @@ static uc_status prepare_visit(visit_job *job)
     return UC_OK;
 }
 
-/* Predictions P of row i, without the mean and times sqrt(r_i), become leave-one-out predictions. */
+/* Turns the predictions P for row i, without the mean and times sqrt(r_i), into leave-one-out predictions. */
 static void leave_out(double *P, const double *leverage, const visit_job *job, size_t i)
 {
     const size_t K = job->targets->count;
@@ -407,11 +407,11 @@ uc_status uc_ridge_decomposed_leave_one_out(double *out, const uc_ridge *self,
 /* The dual form: V = X' U / sqrt(e), so w is a sum over rows. */
 typedef struct dual_weights_job {
     const uc_ridge *ridge;
-    const double *c; /* rank x S: what V is multiplied by, divided by e */
+    const double *c; /* rank x S: the factor of V, divided by e */
     size_t S;
 } dual_weights_job;
 
-/* Adds alpha_i x_i to the d x S weights, and after them the alpha_i. */
+/* Adds alpha_i x_i to the d x S weights, followed by the sums of the alpha_i. */
 static uc_status add_dual_weights(double *sum, size_t first, size_t last, void *user)
 {
     const dual_weights_job *job = user;

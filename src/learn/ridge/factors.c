@@ -1,14 +1,14 @@
 /*
- * Ridge regression at a few lambdas.
+ * Ridge regression for a few lambdas.
  *
  *   A    sum of r_i (x_i - m)(x_i - m)'          B   sum of r_i (x_i - m)(y_i - n)'
  *   L    lower triangle, L L' = A + lambda
  *
  *   w = L'^-1 L^-1 B        h_i = r_i (1/R + |L^-1 (x_i - m)|^2)
  *
- * and the rest as in decomposition.c. A factor costs d^3/3 multiplications at the full speed of a matrix
- * product, and the h_i n d^2/2 for each lambda; eigenvalues and their vectors cost 9 d^3 at a fraction of
- * that speed, whatever is asked of them.
+ * and the rest as in decomposition.c. For each lambda a factor costs d^3/3 multiplications at the full speed
+ * of a matrix product, and the h_i cost n d^2/2. Eigenvalues and eigenvectors cost 9 d^3 at a fraction of
+ * that speed, no matter how many lambdas there are.
  */
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static const uc_ridge_lambda *find(const uc_ridge *self, double lambda)
     size_t i = 0;
     while (i < self->factor_count && self->factors[i].lambda != lambda)
         i++;
-    assert(i < self->factor_count); /* the lambda was announced */
+    assert(i < self->factor_count); /* the lambda was passed to uc_ridge_factor */
     return &self->factors[i];
 }
 
@@ -135,7 +135,7 @@ typedef struct predict_job {
     const uc_ridge *ridge;
     const uc_ridge_targets *targets;
     const uc_ridge_lambda *at;
-    const double *W, *offset; /* columns x stride, stride */
+    const double *W, *offset; /* columns x stride; stride */
     size_t stride;
     double *out;
 } predict_job;

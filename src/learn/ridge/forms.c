@@ -1,4 +1,4 @@
-/* Ridge regression in whichever form it was made: decomposed for all lambdas, or factored for a few. */
+/* Ridge regression in the form that it has: decomposed for all lambdas, or factored for a few. */
 #include "learn/ridge/rows.h"
 
 uc_status uc_ridge_factor(uc_ridge *out, const uc_matrix *X, const double *weights, const double *lambdas,

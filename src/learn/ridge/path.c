@@ -1,5 +1,5 @@
-/* Lambdas compared by leave-one-out. The criterion is the squared error plus the share of errors: each
- * alone ranks worse, the one because it asks for probabilities, the other because it is coarse. */
+/* Compares lambdas by leave-one-out. The criterion is the squared error plus the error rate. Each alone ranks
+ * worse: the squared error because it rewards probabilities, the error rate because it is coarse. */
 #include "learn/ridge/path.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct path_job {
     size_t K;
 } path_job;
 
-/* Adds what row i contributes to the squared errors, then to the errors, of each lambda. */
+/* Adds what row i contributes to the squared errors, then to the errors, for each lambda. */
 static void add_row(double *sum, size_t i, const double *L, void *user)
 {
     const path_job *job = user;
@@ -56,7 +56,8 @@ uc_status uc_ridge_try_lambdas(uc_ridge_path *out, const uc_ridge *self, const u
 
 double uc_ridge_scale(const uc_ridge *self, const uc_map_settings *map)
 {
-    /* Of the weights, in whole steps of the path: the lambdas are those of repeated rows, up to the ends. */
+    /* The effect of the weights, rounded to whole steps of the path: apart from its ends, the lambdas are
+     * those that repeated rows would get. */
     const double unit = pow(10.0, 0.5 * round(2.0 * log10(self->total / self->effective)));
     double sum = 0.0;
     if (map->map != UC_MAP_NONE && map->kernel == UC_KERNEL_GAUSSIAN)

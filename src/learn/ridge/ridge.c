@@ -1,8 +1,8 @@
 /*
- * Ridge classification: least squares on labels written as K numbers, one of them 1, with a penalty lambda
- * |w|^2 and a free offset. On a kernel map it is kernel ridge classification, or a least-squares SVM.
- * lambda is chosen by exact leave-one-out over the whole path, which costs one decomposition
- * (decomposition.c, path.c).
+ * Ridge classification: least squares on labels written as K numbers, one of them 1, with a penalty
+ * lambda |w|^2 and an unpenalised offset. With a kernel map it is kernel ridge classification, or a
+ * least-squares SVM. lambda is chosen by exact leave-one-out over the whole path, which needs a single
+ * decomposition (decomposition.c, path.c).
  *
  * Suykens, Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters
  * 9:293-300, 1999; Rifkin, Yeo, Poggio, Regularized least-squares classification, 2003.

@@ -1,4 +1,4 @@
-/* Sums over rows that every form of ridge regression begins with, and the rows in its coordinates. */
+/* Sums over rows that every form of ridge regression starts with, and the rows in its coordinates. */
 #include "learn/ridge/rows.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ double uc_ridge_weight(const uc_ridge *self, size_t i)
     return self->weights ? self->weights[i] : 1.0;
 }
 
-/* Rows without gaps, each times the root of its weight. */
+/* Multiplies each row, stored without gaps, by the square root of its weight. */
 static void weigh_rows(double *rows, const double *weights, size_t count, size_t cols)
 {
     for (size_t i = 0; i < count; i++) {
@@ -21,7 +21,7 @@ static void weigh_rows(double *rows, const double *weights, size_t count, size_t
     }
 }
 
-/* Rows first .. first + count - 1, centred, as doubles without gaps. */
+/* Copies rows first .. first + count - 1, centred, as doubles without gaps. */
 static void centred_rows(double *out, const uc_matrix *X, const double *mean, size_t first, size_t count)
 {
     const size_t d = X->cols;
@@ -60,7 +60,7 @@ size_t uc_ridge_rows_work(const uc_ridge *self)
     return self->coordinates ? 0 : UC_RIDGE_ROWS * self->X->cols;
 }
 
-/* Adds r_i x_i, and after the columns r_i and r_i^2. */
+/* Adds r_i x_i and, after the columns, r_i and r_i^2. */
 static uc_status add_means(double *sum, size_t first, size_t last, void *user)
 {
     const uc_ridge *self = user;

@@ -1,13 +1,13 @@
-/* What the forms of ridge regression share (rows.c); symbols as in decomposition.c. */
+/* Shared by the forms of ridge regression (rows.c); symbols as in decomposition.c. */
 #ifndef UC_RIDGE_ROWS_H
 #define UC_RIDGE_ROWS_H
 
 #include "learn/ridge/decomposition.h"
 
-#define UC_RIDGE_ROWS ((size_t)128) /* that are worked on at once */
+#define UC_RIDGE_ROWS ((size_t)128) /* processed at a time */
 #define UC_MOST_LEVERAGE (1.0 - 1e-9)
 
-/* Whether the dual form is the one for these rows, of which all processes have `total`. */
+/* Whether these rows get the dual form; `total` is the number of rows over all processes. */
 static inline bool uc_ridge_is_dual(const uc_matrix *X, size_t total)
 {
     return uc_matrix_is_sparse(X) && total < X->cols;
@@ -17,8 +17,8 @@ double uc_ridge_weight(const uc_ridge *self, size_t i);
 uc_status uc_ridge_find_mean(uc_ridge *self);
 /* The sum of r_i (x_i - m)(x_i - m)', columns x columns. */
 uc_status uc_ridge_sum_squares(double *squares, const uc_ridge *self);
-/* sqrt(r_i) z_i of rows first .. first + count - 1, count x rank; `work` has room for uc_ridge_rows_work
- * numbers, those of UC_RIDGE_ROWS rows. Without a decomposition z_i is x_i - m. */
+/* sqrt(r_i) z_i of rows first .. first + count - 1, count x rank. `work` has room for uc_ridge_rows_work
+ * numbers, enough for UC_RIDGE_ROWS rows. Without a decomposition, z_i is x_i - m. */
 void uc_ridge_rows(double *Z, const uc_ridge *self, size_t first, size_t count, double *work);
 size_t uc_ridge_rows_work(const uc_ridge *self);
 
@@ -26,7 +26,7 @@ size_t uc_ridge_rows_work(const uc_ridge *self);
 void uc_ridge_offset(double *offset, const double *W, size_t stride, const uc_ridge *self,
                      const uc_ridge_targets *targets);
 
-/* uc_ridge_leave_one_out and uc_ridge_weights (without the offset) in each of the forms. */
+/* uc_ridge_leave_one_out and uc_ridge_weights (without the offset) for each of the forms. */
 uc_status uc_ridge_decomposed_leave_one_out(double *out, const uc_ridge *self,
                                             const uc_ridge_targets *targets, double lambda);
 uc_status uc_ridge_decomposed_weights(double *W, size_t stride, const uc_ridge *self,

@@ -4,7 +4,7 @@
  * one has none.
  *
  *   f(x) = <w, x> + b      L  the smoothed hinge loss      v+, v-  class weights      C  the cost
- *   t_i   the sign of example i: -1 in every negative bag; in a positive bag it is not known
+ *   t_i   the sign of example i: -1 in every negative bag; unknown in a positive bag
  *   s(B)  the witness of a positive bag B: one of its examples
  *   n     all examples       m  those of negative bags and one per positive bag
  *
@@ -13,23 +13,23 @@
  *   witness  (MI-SVM)  minimise  1/2 |w|^2 + C/m (sum_B v+ L(f(x_s(B))) + sum_i v- L(-f(x_i)))
  *                      over w, b and the witnesses; B are the positive bags, i the examples of negative ones
  *
- * Both alternate. With the labels fixed, the machine is convex (dual.c). With the machine fixed, the best
- * labels are found bag by bag: L falls, so the best witness is the example with the largest f; and v+ L(f)
- * - v- L(-f) falls strictly in f, so t_i = +1 where that is negative, and at least for the example with the
- * largest f. Of equal examples the first row is taken. Neither half can raise the objective, and there are
- * finitely many labels. The alternation ends when the labels stay as they are, or when a machine lowers the
- * objective by no more than its tolerance. A machine that is solved up to a tolerance only, and comes out
- * above the one before it, is not taken.
+ * Both alternate. With fixed labels, the machine is convex (dual.c). With a fixed machine, the best labels
+ * are found for each bag separately. L is decreasing, so the best witness is the example with the largest f;
+ * and v+ L(f) - v- L(-f) is strictly decreasing in f, so t_i = +1 where that is negative, and at least for
+ * the example with the largest f. Of equal examples the first row is used. Neither half can increase the
+ * objective, and there are finitely many labellings. The alternation ends when the labels do not change, or
+ * when a machine lowers the objective by no more than its tolerance. A machine that, because of that
+ * tolerance, is worse than the one before it is not used.
  *
- * The end is a local minimum; which one depends on the start. There are two starts, and the lower end is
- * taken, the first unless the second is lower by more than the tolerance: (1) the machine that takes the
- * label of a bag for that of all its examples; (2) the same with a tenth of the cost, which fits single
- * examples less. For the instance rule, (2) goes through the witness rule first.
+ * The end is a local minimum that depends on the start. There are two starts, and the lower end is used: the
+ * first one, unless the second is lower by more than the tolerance. Start (1) is the machine that gives all
+ * examples the label of their bag; (2) is the same with a tenth of the cost, which fits single examples less.
+ * For the instance rule, (2) applies the witness rule first.
  *
- * Every machine but the two that are started from begins at the one before it, with the alphas of examples
- * whose label has changed at 0. Class weights that balance are those of the first labels that are chosen,
- * and stay, for both starts. Rows that are no witness have the label UC_NONE, which leaves them out of the
- * machine. The rows of a bag may be on several ranks: the best scores of all bags are exchanged.
+ * Except for the two starts, every machine starts from the previous one, with the alphas of examples whose
+ * label has changed at 0. Balanced class weights are those of the first labels chosen, and do not change, for
+ * both starts. Rows of a positive bag other than its witness have the label UC_NONE, which leaves them out of
+ * the machine. The rows of a bag may be on several ranks: the best scores of all bags are exchanged.
  */
 #include "learn/svm/bags.h"
 
@@ -40,24 +40,24 @@
 
 #define ROWS_PER_BLOCK ((size_t)512)
 #define MOST_ALTERNATIONS 100
-#define SIMPLER 0.1 /* of the cost, where the second alternation starts */
+#define SIMPLER 0.1 /* of the cost, for the second start */
 
 typedef struct alternation {
     const uc_dataset *data; /* with the labels of the bags */
     uc_bag_rule rule;
     const uc_svm_settings *settings;
-    void *user; /* of the watch */
+    void *user; /* passed to the watch */
     const uc_context *context;
-    uc_dataset view; /* the same rows with the labels of this moment */
-    uc_svm svm;      /* of these, without rates */
+    uc_dataset view; /* the same rows with the current labels */
+    uc_svm svm;      /* for the view, without rates */
     double *work;    /* d + 1 */
     const double *point;
-    double *scores; /* f of every row */
-    double *best;   /* of every bag, over all processes */
-    uint8_t *mine;  /* whether this process has the row that is best, and has not come to it yet */
+    double *scores; /* f for every row */
+    double *best;   /* for every bag, over all processes */
+    uint8_t *mine;  /* for every bag: this process has the best row, and has not reached it yet */
 } alternation;
 
-/* ---- the labels that are best for a machine ---- */
+/* ---- the best labels for a machine ---- */
 
 static uc_status score_block(size_t block, void *user)
 {
@@ -69,7 +69,7 @@ static uc_status score_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* The largest score of every bag, and whether the first row that has it is one of this process's. */
+/* Finds the largest score of every bag, and whether the first row that has it belongs to this process. */
 static uc_status find_best(const alternation *self)
 {
     const size_t bags = self->data->bags.count;
@@ -96,7 +96,7 @@ static uc_status find_best(const alternation *self)
     return status;
 }
 
-/* Whether an example that may have either label costs less as a positive one. */
+/* Whether an example that may have either label costs less as a positive. */
 static bool is_cheaper_positive(const uc_svm *svm, double score)
 {
     double slope;
@@ -119,7 +119,7 @@ static uint32_t best_label(const alternation *self, size_t i)
     return positive == 0;
 }
 
-/* *changed: of all processes' labels. */
+/* *changed becomes the number of changed labels over all processes. */
 static uc_status choose_labels(double *changed, alternation *self, const double *point)
 {
     const uc_matrix *X = &self->data->X;
@@ -142,7 +142,7 @@ static uc_status choose_labels(double *changed, alternation *self, const double 
     return uc_comm_sum(uc_comm_of(self->context), changed, 1);
 }
 
-/* ---- machine after machine ---- */
+/* ---- a sequence of machines ---- */
 
 static void end(alternation *self)
 {
@@ -159,7 +159,7 @@ static uc_status begin(alternation *self, const uc_svm *svm)
     const size_t rows = svm->data->X.rows, bags = svm->data->bags.count;
     self->data = svm->data;
     self->view = *svm->data;
-    self->view.bag = NULL; /* no machine looks at it, and none must send it to other processes */
+    self->view.bag = NULL; /* not used by any machine, and must not be sent to other processes */
     self->view.bags = (uc_names){0};
     self->view.y = uc_alloc(rows, sizeof *self->view.y);
     self->scores = uc_alloc(rows, sizeof *self->scores);
@@ -175,13 +175,13 @@ static uc_status begin(alternation *self, const uc_svm *svm)
     return UC_OK;
 }
 
-/* How much it costs at `point` to have the labels of this moment. */
+/* The objective of the current labels at `point`. */
 static uc_status objective_at(double *value, const alternation *self, const double *point)
 {
     return uc_svm_gradient(value, self->work, point, &self->svm, self->context);
 }
 
-/* One machine for the labels of this moment, in place of `point` if it is better. */
+/* Solves one machine for the current labels, and replaces `point` by it if it is better. */
 static uc_status improve(uc_minimum *out, double *point, double *fall, const alternation *self)
 {
     const size_t size = (self->data->X.cols + 1) * sizeof *self->work;
@@ -199,7 +199,7 @@ static uc_status improve(uc_minimum *out, double *point, double *fall, const alt
     return status;
 }
 
-/* What an alternation ends with. */
+/* The result of an alternation. */
 typedef struct ending {
     uc_minimum minimum;
     uc_bags_found bags;
@@ -212,7 +212,7 @@ static void show(const alternation *self, const ending *at, bool starts, uc_bags
         watch(&self->svm, at->point, at->minimum.value, starts, self->user);
 }
 
-/* From out->point on, which gave the labels of this moment. */
+/* Alternates from out->point, from which the current labels come. */
 static uc_status alternate(ending *out, alternation *self, uc_bags_watch *watch)
 {
     double changed = 1.0, fall = HUGE_VAL;
@@ -248,7 +248,7 @@ static uc_status count_positives(double *out, const alternation *self)
     return uc_comm_sum(uc_comm_of(self->context), out, 1);
 }
 
-/* `first` on the labels of the bags, and the labels that are best for it. */
+/* Solves `first` with the labels of the bags, and finds the labels that are best for it. */
 static uc_status begin_from(ending *out, double *changed, alternation *self, const uc_svm *first)
 {
     const size_t rows = self->data->X.rows;
@@ -262,7 +262,8 @@ static uc_status begin_from(ending *out, double *changed, alternation *self, con
     return choose_labels(changed, self, out->point);
 }
 
-/* `svm` itself; when it has no rates, and gives the labels that it was given, it is the end. */
+/* Starts from `svm` itself. If that has no rates and the best labels are those it was given, it is the
+ * result. */
 static uc_status run_first(ending *out, alternation *self, const uc_svm *svm, uc_bags_watch *watch)
 {
     double changed = 0.0, labelled[2];
@@ -279,7 +280,7 @@ static uc_status run_first(ending *out, alternation *self, const uc_svm *svm, uc
     return count_positives(&out->bags.positives, self);
 }
 
-/* The witness rule to its end, and the labels that are best for its machine by the rule at hand. */
+/* Applies the witness rule to its end, then finds the best labels for its machine by the actual rule. */
 static uc_status pass_through_witnesses(ending *out, alternation *self)
 {
     const uc_bag_rule rule = self->rule;

@@ -1,6 +1,6 @@
 /*
  * Convex support vector machines by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML
- * 2008), for the smoothed hinge, over parts of the rows at a time (Lee, Chang, Distributed block-diagonal
+ * 2008), for the smoothed hinge, on parts of the rows in parallel (Lee, Chang, Distributed block-diagonal
  * approximation methods, 2019). With U the weight of an example's loss (C/n, times its class's and its own),
  * and L its smoothed hinge loss:
  *
@@ -9,40 +9,40 @@
  *   maximise  sum_i (1 + h) alpha_i - h/U alpha_i^2  -  1/2 |w|^2
  *             w = sum_i alpha_i t_i x_i,   0 <= alpha_i <= U
  *
- * An epoch takes one example after the other, in an order drawn anew, to its best alpha, which costs a
- * product of its row with w and at most an addition of the row to w. Examples whose alpha stays at a bound
- * are left out until the next check.
+ * An epoch sets the alpha of one example after the other, in a newly drawn order, to its best value. This
+ * costs a product of the example's row with w and at most an addition of the row to w. Examples whose alpha
+ * stays at a bound are left out until the next check.
  *
- * The unpenalised offset b asks for s = sum_i alpha_i t_i = 0. It is found by proximal steps: (b -
+ * The unpenalised offset b requires s = sum_i alpha_i t_i = 0. It is found by proximal steps: (b -
  * centre)^2/(2 rho) is added to the objective, so that b = centre + rho s, and after every epoch the centre
  * moves to b.
  *
- * Parts. The rows are cut into P parts. In a round each part takes m of its examples on a copy of b and w of
- * its own, as if the others stood still; then what they changed, D alpha and D w = sum_p D w_p, is joined.
- * They do not stand still, and where all parts have seen the same (a frequent column, say) they mend it P
- * times over. Two things keep that in hand: a part counts its own changes sigma times, 1 <= sigma <= P (Ma,
- * Smith, Jaggi, Jordan, Richtarik, Takac, ICML 2015), and the joint change gets its best step, for the dual
- * is quadratic along it:
+ * Parts. The rows are cut into P parts. In a round each part processes m of its examples on its own copy of b
+ * and w, as if the others did not change; then the changes D alpha and D w = sum_p D w_p are joined. But the
+ * others do change, and what all parts see alike (a frequent column, say) they correct P times over. Two
+ * things limit that: a part counts its own changes sigma times, 1 <= sigma <= P (Ma, Smith, Jaggi, Jordan,
+ * Richtarik, Takac, ICML 2015), and the joint change gets its best step, since the dual is quadratic along
+ * it:
  *
  *   eta = - slope / curve,     slope = <w, D w> + b D s + sum_i (2h/U alpha_i - 1 - h) D alpha_i
  *                              curve = |D w|^2 + rho D s^2 + sum_i 2h/U D alpha_i^2
  *
- * cut off at 1, so that every alpha stays within its bounds. sigma grows when eta is below 1 and falls when
- * it is well above. What is lost to one example after the other grows with P m, so P is as large as m allows
- * (uc_svm_plan_for): joining costs as much as d entries of a part, so rows with few entries need a large m.
- * Weakly regularised machines have directions in which the alphas of the parts could change against each
- * other at no cost, but every part for itself is held back by its own; when the gap falls too slowly, the
- * parts become one. Parts are cut by the number of the row in all of the data, and sums over parts pass
- * through uc_comm_sum, once a round: neither threads nor processes change what is computed. Where the parts
- * become one, every process takes the rows of all, and goes on alone; when its memory does not hold them,
- * L-BFGS takes over.
+ * cut off at 1, so that every alpha stays within its bounds. sigma increases when eta is below 1 and
+ * decreases when it is well above. The loss compared with a single part grows with P m, so P is as large as
+ * m allows (uc_svm_plan_for): joining costs as much as d entries of a part, so rows with few entries need a
+ * large m.
+ * Weakly regularised machines have directions in which the alphas of several parts could change against each
+ * other at no cost, but the alphas of a single part cannot; if the gap decreases too slowly, the parts become
+ * one. Parts are cut by the row numbers in the whole data, and sums over parts pass through uc_comm_sum, once
+ * per round: neither threads nor processes change what is computed. When the parts become one, every process
+ * gets the rows of all processes and continues alone; if its memory cannot hold them, L-BFGS takes over.
  *
- * A check adds up, from all examples, how far each is from the equality of Fenchel and Young (no term is
- * negative):
+ * A check adds up, over all examples, how far each is from equality in the Fenchel-Young inequality (no term
+ * is negative):
  *
  *   gap = sum_i U L(g_i) + alpha_i g_i - (1 + h) alpha_i + h/U alpha_i^2
  *
- * The objective is at most gap + |b - b*| |s| above its minimum; |b - b*| is taken for 1 + |b|.
+ * The objective is at most gap + |b - b*| |s| above its minimum; |b - b*| is taken to be 1 + |b|.
  *
  * Rows without a label, which the rules for bags leave out (bags.c), belong to a part but are never in its
  * order.
@@ -57,23 +57,23 @@
 
 #define STREAM 8
 #define ROWS_TOGETHER ((size_t)8) /* neighbours in memory that stay together in any order: half the time */
-#define ROWS_AHEAD ((size_t)4)    /* what is asked for from memory early */
+#define ROWS_AHEAD ((size_t)4)    /* prefetched from memory */
 #define COLUMNS_PER_TILE ((size_t)1024)
-#define OFFSET_TURNS 300.0 /* how often b forgets, an epoch; of 30 to 300, on eight data sets */
-#define FIRST_JUDGED 8     /* epoch from which on the pace is judged, whenever their number has doubled */
+#define OFFSET_TURNS 300.0 /* times per epoch that b forgets; of 30 to 300, on eight data sets */
+#define FIRST_JUDGED 8 /* epoch from which the pace is judged, whenever the number of epochs has doubled */
 
-/* Rows that one thread at a time works on, one example after the other. */
+/* Rows that are processed by one thread at a time, one example after the other. */
 typedef struct part {
     size_t rows;
-    uint32_t *order;       /* its examples; those left out come after the first `active` */
-    size_t active;         /* in this epoch */
-    size_t next, kept;     /* the next to be looked at, and how many of those before it stay */
-    size_t kept_before;    /* this round */
-    double largest;        /* slope in the last epoch: beyond it an alpha at its bound stays there */
-    double most;           /* the same in this one */
-    double *point;         /* b and w as it changes them */
-    double sum;            /* D s of this round */
-    double linear, square; /* the sums over i of slope and curve */
+    uint32_t *order;    /* its examples; those left out come after the first `active` */
+    size_t active;      /* in this epoch */
+    size_t next, kept;  /* the next example, and how many before it remain active */
+    size_t kept_before; /* `kept` before this round */
+    double largest;     /* slope in the last epoch: an alpha at its bound with a larger slope stays there */
+    double most;        /* the largest slope in this epoch */
+    double *point;      /* b and w, as changed by this part */
+    double sum;         /* D s of this round */
+    double linear, square; /* this round's sums over i in slope and curve */
     uc_rng rng;
 } part;
 
@@ -81,25 +81,25 @@ typedef struct dual {
     const uc_svm *svm;
     const uc_context *context;
     uc_svm_plan plan;
-    size_t total_rows, first_row; /* over all processes; where this one's begin */
-    double examples;              /* rows with a label, of all processes, */
-    double total_weight;          /* and their weights */
-    double bound[2], diagonal[2]; /* U, and 2 h/U, of examples of weight 1 labelled negative, positive */
+    size_t total_rows, first_row; /* number of rows over all processes; the first of this process */
+    double examples;              /* number of rows with a label, over all processes, */
+    double total_weight;          /* and the sum of their weights */
+    double bound[2], diagonal[2]; /* U, and 2h/U, for examples of weight 1 labelled negative, positive */
     double *alpha, *norm2;
     uint32_t *order;
     double *point;           /* b and w */
-    double rho, centre, sum; /* of alpha_i t_i */
+    double rho, centre, sum; /* `sum`: of alpha_i t_i */
     part *parts;
-    size_t count;         /* of this process's parts */
-    double all_parts;     /* of all processes */
-    double sigma, active; /* examples, of all processes */
+    size_t count;         /* number of this process's parts */
+    double all_parts;     /* number of parts of all processes */
+    double sigma, active; /* active: number of examples, over all processes */
     size_t round, rounds;
-    bool together;  /* the parts work concurrently, on copies; what follows is for that alone */
-    double *copies; /* of b and w, one a part */
-    double *before; /* alpha, before this round */
-    double *change; /* sums over the parts, and after them D w */
+    bool together;  /* the parts work concurrently, on copies; the following are for that alone */
+    double *copies; /* of b and w, one per part */
+    double *before; /* alpha before this round */
+    double *change; /* sums over the parts, followed by D w */
     double step;    /* eta */
-    /* when every process has taken the rows of all */
+    /* used once every process has the rows of all */
     uc_dataset all;
     uc_svm whole;
     uc_context alone;
@@ -110,7 +110,7 @@ static int label_of(const uc_svm *self, size_t i)
     return self->data->y[i] == self->positive;
 }
 
-/* ---- a part's round ---- */
+/* ---- one part's share of a round ---- */
 
 static void draw_order(part *self)
 {
@@ -136,7 +136,7 @@ static void ask_for(uc_row row)
     }
 }
 
-/* One example; false when it can be left out. */
+/* Processes one example; false if it can be left out. */
 static bool improve(const dual *self, part *mine, size_t i)
 {
     const uc_svm *svm = self->svm;
@@ -196,9 +196,9 @@ static uc_status run_part(size_t number, void *user)
     return UC_OK;
 }
 
-/* ---- joining what the parts changed ---- */
+/* ---- joining the changes of the parts ---- */
 
-enum { SUM, LINEAR, SQUARE, ACTIVE, JOINT }; /* what dual's `change` begins with */
+enum { SUM, LINEAR, SQUARE, ACTIVE, JOINT }; /* the sums at the beginning of dual's `change` */
 
 static size_t tile_count(const dual *self)
 {
@@ -211,7 +211,7 @@ static size_t tile_width(const dual *self, size_t tile)
     return uc_min_size(left, COLUMNS_PER_TILE);
 }
 
-/* D w of this process's parts, a tile of columns. */
+/* D w of this process's parts, for one tile of columns. */
 static uc_status add_changes(size_t tile, void *user)
 {
     const dual *self = user;
@@ -232,7 +232,7 @@ static uc_status move_tile(size_t tile, void *user)
     return UC_OK;
 }
 
-/* Examples that were left out did not change. */
+/* Scales down the changes by `step`; examples that were left out did not change. */
 static void shorten(const dual *self, const part *mine)
 {
     for (size_t k = mine->kept_before; k < mine->kept; k++) {
@@ -241,7 +241,7 @@ static void shorten(const dual *self, const part *mine)
     }
 }
 
-/* The best step, at most 1; and how careful the parts should be in the next round. */
+/* Finds the best step, at most 1, and how cautious the parts should be in the next round. */
 static void choose_step(dual *self)
 {
     const size_t d = self->svm->data->X.cols;
@@ -288,7 +288,7 @@ static uc_status run_epoch(dual *self)
     self->rounds = 1;
     if (self->together)
         self->rounds = (size_t)fmax(1.0, self->active / (self->all_parts * self->plan.rows_a_round));
-    /* A number costs more here than where it is only added: it is asked for at random. */
+    /* An entry costs more here than where entries are only added, because access is random. */
     const uc_context fitting = uc_context_for_work(self->context, 8.0 * entries / (double)self->rounds);
     for (self->round = 0; self->round < self->rounds && status == UC_OK; self->round++) {
         status = uc_run_blocks(&fitting, self->count, run_part, self);
@@ -328,7 +328,8 @@ static uc_status add_gaps(double *sums, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The objective, and how far it can be above its minimum. Then all examples take part again. */
+/* The objective, and the largest possible distance from its minimum. Afterwards all examples are active
+ * again. */
 static uc_status check(double *value, double *gap, dual *self)
 {
     const uc_matrix *X = &self->svm->data->X;
@@ -347,8 +348,8 @@ static uc_status check(double *value, double *gap, dual *self)
 
 /* ---- before the first epoch ---- */
 
-/* The squared lengths of a part's rows; their sum stays in `square`. Rows without a label
- * are last in its order. */
+/* Computes the squared lengths of a part's rows; their sum is left in `square`. Rows without a label come
+ * last in its order. */
 static uc_status begin_part(size_t number, void *user)
 {
     const dual *self = user;
@@ -373,7 +374,7 @@ static size_t part_start(const dual *self, size_t number)
     return uc_even_start(self->total_rows, self->plan.parts, number);
 }
 
-/* Parts of all the data, as far as they are this process's. Processes begin where a part does
+/* Cuts all of the data into parts, and keeps those of this process. Processes begin where a part does
  * (uc_svm_arrange). */
 static uc_status cut_parts(dual *self)
 {
@@ -410,10 +411,9 @@ static uc_status cut_parts(dual *self)
     return UC_OK;
 }
 
-/* rho. It must be so small that the steps of the alphas are not much shorter for it, in all parts together: b
- * is what they have in common most of all. And b forgets an example after about (norm2 + 2h/U) / rho others:
- * when these are few, it follows them wherever they pull; when they are more than the rows, it takes many
- * epochs to find. */
+/* rho. It must be so small that it does not make the steps of the alphas much shorter, in all parts together,
+ * since b is what they share most. And b forgets an example after about (norm2 + 2h/U) / rho others: if these
+ * are few, b follows every single example; if they are more than the rows, it takes many epochs to find b. */
 static double offset_step(const dual *self, double norm2, double parts)
 {
     const double mean_weight = self->total_weight / self->examples;
@@ -426,7 +426,8 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
 {
     const uc_svm *svm = self->svm;
     const uc_comm *comm = uc_comm_of(self->context);
-    double size[3] = {(double)uc_matrix_entries(&svm->data->X), 0.0, 0.0}; /* rows with a label, weights */
+    /* entries, rows with a label, their weights */
+    double size[3] = {(double)uc_matrix_entries(&svm->data->X), 0.0, 0.0};
     for (size_t i = 0; i < svm->data->X.rows; i++)
         if (svm->data->y[i] != UC_NONE) {
             size[1] += 1.0;
@@ -437,7 +438,7 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
     self->total_weight = size[2];
     self->plan = plan ? *plan : uc_svm_plan_for(self->total_rows, svm->data->X.cols, size[0]);
     for (int label = 0; label < 2; label++) {
-        double slope; /* of the loss where the hinge's is -1 */
+        double slope; /* of the loss where the slope of the hinge is -1 */
         uc_svm_loss_at(&slope, svm, -svm->smoothing, label);
         self->bound[label] = -slope * svm->cost / self->total_weight;
         self->diagonal[label] = 2.0 * svm->smoothing / self->bound[label];
@@ -461,9 +462,9 @@ static uc_status begin(dual *self, const uc_svm_plan *plan)
     return status;
 }
 
-/* ---- alphas of another machine to start from ---- */
+/* ---- starting from the alphas of another machine ---- */
 
-/* b and w become the sums of alpha_i t_i and of alpha_i t_i x_i. */
+/* Adds alpha_i t_i and alpha_i t_i x_i; the sums are s and w. */
 static uc_status add_rows(double *sums, size_t first, size_t last, void *user)
 {
     const dual *self = user;
@@ -479,7 +480,7 @@ static uc_status add_rows(double *sums, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The offset starts where that machine left it, in point[0]. */
+/* The offset starts at that machine's, which is in point[0]. */
 static uc_status resume(dual *self)
 {
     const uc_svm *svm = self->svm;
@@ -496,7 +497,7 @@ static uc_status resume(dual *self)
     return status;
 }
 
-/* An array of one item a row becomes that of the rows of all processes. */
+/* Replaces an array with one item per row by the array for the rows of all processes. */
 static uc_status gather_items(void **items, size_t size, const dual *self)
 {
     void *all = NULL;
@@ -509,7 +510,7 @@ static uc_status gather_items(void **items, size_t size, const dual *self)
     return UC_OK;
 }
 
-/* The first part's state, which the first process has, becomes the only part of this one. */
+/* Makes the state of the first part, which the first process has, the only part of this process. */
 static uc_status gather_first_part(dual *self)
 {
     const bool has_first = self->first_row == 0 && self->count > 0;
@@ -530,7 +531,7 @@ static uc_status gather_first_part(dual *self)
     return UC_OK;
 }
 
-/* This process goes on with the rows of all, as if it had been alone from the beginning. */
+/* Continues with the rows of all processes, as if this process had been alone from the beginning. */
 static uc_status take_all_rows(dual *self)
 {
     for (size_t i = 0; i < self->svm->data->X.rows; i++)
@@ -556,7 +557,7 @@ static uc_status take_all_rows(dual *self)
     return UC_OK;
 }
 
-/* *fits: whether every process has the memory for the rows of all, and so took them. */
+/* *fits: whether every process has the memory for the rows of all, and has taken them. */
 static uc_status take_all_rows_if_they_fit(bool *fits, dual *self)
 {
     const uc_matrix *X = &self->svm->data->X;
@@ -569,7 +570,7 @@ static uc_status take_all_rows_if_they_fit(bool *fits, dual *self)
     return status;
 }
 
-/* One example after the other from here on. */
+/* Makes all rows a single part, which processes one example after the other. */
 static void merge_parts(dual *self)
 {
     size_t labelled = 0;
@@ -584,20 +585,20 @@ static void merge_parts(dual *self)
                             .rng = self->parts[0].rng};
     self->count = 1;
     self->together = false;
-    self->rho *= self->all_parts; /* one example moves b as far as one of every part did */
+    self->rho *= self->all_parts; /* one example now moves b as far as one in each of the parts did */
     self->all_parts = self->sigma = 1.0;
     self->point[0] = self->centre + self->rho * self->sum;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole descent ---- */
 
 typedef struct progress {
-    uint64_t next; /* check */
+    uint64_t next; /* epoch of the next check */
     uc_svm_pace last, recent[2];
     double gap;
 } progress;
 
-/* Looks how far it is, and decides how to go on; *fast: so. */
+/* Checks the progress and decides how to continue; *fast: whether it is worth continuing here. */
 static uc_status judge(uc_minimum *out, bool *arrived, bool *fast, progress *so_far, dual *self,
                        double tolerance)
 {
@@ -660,7 +661,7 @@ uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_sv
         status = resume(&self);
     if (status == UC_OK)
         status = descend(out, arrived, &self, epochs, tolerance);
-    if (status == UC_OK && svm->alpha) /* those of the rows of all processes, once it has taken them */
+    if (status == UC_OK && svm->alpha) /* this process's share, if it has taken all rows */
         memcpy(svm->alpha, self.alpha + (share.first - self.first_row), n * sizeof *svm->alpha);
     void *const blocks[] = {self.alpha,  self.norm2,  self.order, self.parts,
                             self.copies, self.before, self.change};

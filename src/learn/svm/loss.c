@@ -1,4 +1,4 @@
-/* The smoothed hinge loss, and what the noise rates make of it; svm.c has the formulas. */
+/* The smoothed hinge loss, and its correction for noise rates; svm.c has the formulas. */
 #include "learn/svm/svm.h"
 
 #include <assert.h>

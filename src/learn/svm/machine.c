@@ -1,12 +1,11 @@
-/* One support vector machine: the weights of its classes, its objective and its minimum; svm.c has the
- * formulas. */
+/* One support vector machine: its class weights, its objective and its minimum; svm.c has the formulas. */
 #include <math.h>
 
 #include "data/weights.h"
 #include "learn/svm/svm.h"
 #include "linalg/linalg.h"
 
-/* ---- weights ---- */
+/* ---- class weights ---- */
 
 uc_status uc_svm_count_labels(double labelled[2], const uc_svm *self, const uc_context *context)
 {
@@ -17,8 +16,8 @@ uc_status uc_svm_count_labels(double labelled[2], const uc_svm *self, const uc_c
     return uc_comm_sum(uc_comm_of(context), labelled, 2);
 }
 
-/* As given, where one class against the rest weighs alone, as in LIBLINEAR. Balanced classes are balanced in
- * what they truly are, as far as the rates tell. */
+/* Uses class weights as they are given; in one class against the rest only that class has one, as in
+ * LIBLINEAR. Otherwise, balanced weights balance the true classes, as estimated from the rates. */
 void uc_svm_weigh(uc_svm *self, const double labelled[2], const uc_svm_settings *settings)
 {
     const double *given = self->class_weights;
@@ -32,7 +31,7 @@ void uc_svm_weigh(uc_svm *self, const double labelled[2], const uc_svm_settings 
         settings->class_weight == UC_CLASS_WEIGHT_BALANCED && labelled[0] > 0.0 && labelled[1] > 0.0;
     const double observed = labelled[1] / n, least = 1.0 / n;
     const double share = (observed - self->rate[0]) / (1.0 - self->rate[0] - self->rate[1]);
-    const double positive = fmin(fmax(share, least), 1.0 - least); /* of all examples, truly */
+    const double positive = fmin(fmax(share, least), 1.0 - least); /* estimated share of true positives */
     self->weight[0] = balanced ? 1.0 / (2.0 * (1.0 - positive)) : 1.0;
     self->weight[1] = balanced ? 1.0 / (2.0 * positive) : 1.0;
 }
@@ -44,8 +43,8 @@ typedef struct gradient_job {
     const double *point;
 } gradient_job;
 
-/* Adds the gradient in offset and weights, and after it the loss and the number, of those of the rows
- * first .. last-1 that have a label. */
+/* Adds the gradient in offset and weights, followed by loss and weight, over the rows first .. last-1 that
+ * have a label. */
 static uc_status add_gradient(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
@@ -105,10 +104,10 @@ static uc_status evaluate(double *value, double *gradient, const double *point, 
     return uc_svm_gradient(value, gradient, point, self->svm, self->context);
 }
 
-/* ---- its minimum ---- */
+/* ---- minimisation ---- */
 
-#define MOST_CURVATURE                                                                                       \
-    0.25 /* of the mean loss: its second derivative, where a part of the examples is near the corner */
+/* The second derivative of the mean loss if some of the examples are near the corner. */
+#define MOST_CURVATURE 0.25
 
 static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
                           double tolerance, const uc_context *context)

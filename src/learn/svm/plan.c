@@ -1,29 +1,29 @@
 /*
- * Plans for dual coordinate descent (dual.c): into how many parts the rows of a convex machine are cut,
- * how often these join what they changed, and when something else would be faster.
+ * Plans for dual coordinate descent (dual.c): into how many parts the rows of a convex machine are cut, how
+ * often these join their changes, and when something else would be faster.
  *
- *   P, m      parts, and the rows that each takes from one joining to the next
+ *   P, m      parts, and the rows that each processes between two joins
  *   n, d, e   rows, columns, entries per row
  *
- * Joining costs as much as some d entries of every part, which should be little compared with m e. What the
- * parts do not know of each other grows with P m, and costs epochs. So m is as small, and P as large, as
- * these two allow; P is 2 at least, unless there is too little to do. All of it depends on the size of the
- * whole data alone: not on threads, nor on processes.
+ * Joining costs as much as about d entries of every part, which should be little compared with m e. What the
+ * parts do not know about each other grows with P m, and costs epochs. So m is as small, and P as large, as
+ * these two allow; P is at least 2, unless there is too little to do. All of it depends on the size of the
+ * whole data alone, not on threads or processes.
  */
 #include <math.h>
 
 #include "data/exchange.h"
 #include "learn/svm/svm.h"
 
-#define ROWS_IN_FLIGHT 256.0       /* P m, where P > 2 */
+#define ROWS_IN_FLIGHT 256.0       /* P m, if P > 2 */
 #define LEAST_ROWS_PER_ROUND 32.0  /* m */
 #define ENTRIES_PER_WEIGHT 6.0     /* m e / d */
 #define LEAST_ROWS_PER_PART 2048.0 /* or one part is fast enough */
-#define LEAST_ROUNDS 4.0           /* an epoch */
-#define COPY_BYTES 64e6            /* of all copies of w, one a part */
-#define FIRST_MERGED 11            /* epoch from which on several parts may become one */
-#define MOST_TOGETHER 45.0         /* epochs to come, with several parts */
-#define MOST_TO_COME 150.0  /* epochs; L-BFGS seldom takes more steps where coordinates converge slowly */
+#define LEAST_ROUNDS 4.0           /* per epoch */
+#define COPY_BYTES 64e6            /* of all copies of w, one per part */
+#define FIRST_MERGED 11            /* epoch from which several parts may become one */
+#define MOST_TOGETHER 45.0         /* epochs still to come, with several parts */
+#define MOST_TO_COME 150.0 /* epochs still to come; L-BFGS seldom needs more if coordinates converge slowly */
 #define L_BFGS_VECTORS 24.0 /* of d numbers, which may be needed after the parts */
 
 uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
@@ -42,7 +42,7 @@ uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries)
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
                           const uc_context *context)
 {
-    /* The rows are there twice while they come in. */
+    /* While the rows arrive, there are two copies of them. */
     const double bytes = 2.0 * (X->offsets ? 8.0 : 4.0) * entries + uc_svm_dual_bytes(rows, X->cols, entries);
     double lacking = rows > UINT32_MAX || uc_memory_check(context, bytes, "all rows") != UC_OK;
     const uc_status status = uc_comm_sum(uc_comm_of(context), &lacking, 1);
@@ -50,8 +50,8 @@ uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double ent
     return status;
 }
 
-/* Whole parts for each process, as even as can be. Rows that are even already stay where they are when there
- * are so many parts a process. */
+/* Gives each process whole parts, as evenly as possible. If the rows are distributed like that already, they
+ * stay where they are. */
 static uc_status deal_parts(uc_dataset *out, const uc_dataset *data, size_t rows, size_t parts,
                             const uc_context *context)
 {
@@ -110,7 +110,8 @@ bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double tar
     return MOST_TO_COME * fall >= log(gap / target);
 }
 
-/* Parts are slow at the end, if at all, so only the last two checks tell; the gap may rise in between. */
+/* Parts slow down at the end, if at all, so only the last two checks count; the gap may increase in
+ * between. */
 bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target)
 {
     const double least = fmin(gap, recent[1].gap);

@@ -3,7 +3,7 @@
  * Ralaivola, ICANN 2009), which knows at what rates the labels of each class were flipped.
  *
  *   x_i, t_i    an example and its observed label, +1 or -1        f(x) = <w, x> + b        n  examples
- *   eta+, eta-  the share of true positives, and of true negatives, that carry the other label
+ *   eta+, eta-  the share of true positives, and of true negatives, that have the other label
  *   L           the hinge loss max(0, 1 - g), smooth between 1 - h and 1 + h (Chapelle 2007)
  *
  *   minimise  1/2 |w|^2 + C/n sum_i l(t_i f(x_i), t_i)        over w and, unpenalised, b
@@ -15,10 +15,10 @@
  *   with class weights v, of the true classes, (1 - eta_-t) gets the factor v_t, and eta_t the factor v_-t
  *
  * The mean of the sloppy loss over the flips is L of the true label (Lemma 1 of the paper). It is not convex;
- * L-BFGS starts from zero. It falls for ever with a growing b unless the observed labels allow for the rates:
- * the share of labels -1 must exceed eta+, and that of +1 eta-. The others are convex: dual coordinate
- * descent (dual.c), and L-BFGS from where that becomes slow. Labels of bags may ask for several machines, one
- * after the other (bags.c).
+ * L-BFGS starts from zero. It decreases without bound as b grows unless the observed labels are consistent
+ * with the rates: the share of labels -1 must exceed eta+, and that of +1 eta-. The other losses are convex:
+ * they use dual coordinate descent (dual.c), and L-BFGS once that becomes slow. Labels of bags may need
+ * several machines in sequence (bags.c).
  */
 #include "learn/svm/svm.h"
 
@@ -31,14 +31,14 @@
 #include "learn/svm/bags.h"
 #include "linalg/linalg.h"
 
-#define RELATIVE_COST                                                                                        \
-    3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
+/* C times the mean squared length of the rows; docs/learners/svm.md has the table. */
+#define RELATIVE_COST 3000.0
 #define LEAST_COST 100.0
 #define MOST_COST 1e12
 
 #define FIELD(name) offsetof(uc_svm_settings, name)
 
-/* All but the cost, whose default differs. */
+/* All options except the cost, whose default differs. */
 #define OTHER_OPTIONS                                                                                        \
     {.name = "smoothing",                                                                                    \
      .type = UC_OPTION_REAL,                                                                                 \
@@ -126,7 +126,7 @@ static const uc_option plain_options[] = {
 };
 
 static const double sloppy_costs[] = {0.1, 1, 10, 100, 1000, 10000};
-static const double plain_costs[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}; /* narrow kernels have short rows */
+static const double plain_costs[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}; /* narrow kernels give short rows */
 static const uc_candidates sloppy_candidates[] = {
     {"cost", sloppy_costs, sizeof sloppy_costs / sizeof *sloppy_costs}, {0}};
 static const uc_candidates plain_candidates[] = {
@@ -134,13 +134,13 @@ static const uc_candidates plain_candidates[] = {
 
 /* ---- learning ---- */
 
-/* What a machine ends with, or several of them together. */
+/* The result of a machine, or the sum over several of them. */
 typedef struct outcome {
     uc_minimum minimum;
     uc_bags_found bags;
 } outcome;
 
-/* One machine, or the last of several, into `point`. */
+/* Solves one machine, or the last of a sequence, into `point`. */
 static uc_status solve(outcome *out, double *point, const uc_svm *self, const uc_svm_settings *settings,
                        const uc_context *context)
 {
@@ -167,7 +167,7 @@ static uc_status summarise(uc_model *model, const outcome *total, const uc_svm_s
     return uc_json_set(model->summary, "positive_examples", json_integer((json_int_t)total->bags.positives));
 }
 
-/* The labels must allow for the rates, or the loss falls for ever with a growing offset. */
+/* The labels must be consistent with the rates, or the loss decreases without bound as the offset grows. */
 static uc_status check_rates(const uc_svm *self, const double labelled[2])
 {
     const uc_names *classes = &self->data->classes;
@@ -187,7 +187,7 @@ static uc_status check_rates(const uc_svm *self, const double labelled[2])
     return UC_OK;
 }
 
-/* f becomes half the difference of two classes' scores. */
+/* Writes f as half the difference of two classes' scores. */
 static void write_pair(uc_model *model, const double *point, uint32_t positive)
 {
     for (size_t j = 0; j <= model->dimension; j++) {
@@ -220,10 +220,10 @@ static uc_status fit_pair(uc_model *model, uc_svm *self, const uc_svm_settings *
 
 typedef struct machines {
     uc_model *model;
-    const uc_svm *common; /* of all machines: all but `positive` and the weights */
+    const uc_svm *common; /* what all machines have in common: everything but `positive` and the weights */
     const uc_svm_settings *settings;
-    uc_context context; /* of each */
-    outcome *found;     /* by each */
+    uc_context context; /* for each machine */
+    outcome *found;     /* results of each machine */
     atomic_size_t done;
 } machines;
 
@@ -249,7 +249,7 @@ static uc_status fit_one(size_t k, void *user)
     return status;
 }
 
-/* Where machines run concurrently, their number says how far it is. */
+/* If machines run concurrently, progress is measured by their number. */
 typedef struct counted {
     const machines *all;
     uc_context outer;
@@ -270,7 +270,7 @@ static void warn_outer(const char *sentence, void *user)
         outer->warn(sentence, outer->user);
 }
 
-/* Each machine by one thread, with as many at a time as threads and half of the memory allow. */
+/* Solves each machine in one thread, as many at a time as the threads and half of the memory allow. */
 static uc_status fit_beside(machines *self, const uc_context *context)
 {
     const uc_matrix *X = &self->common->data->X;
@@ -286,7 +286,7 @@ static uc_status fit_beside(machines *self, const uc_context *context)
     return uc_run_blocks(&outer, self->model->classes.count, fit_one, self);
 }
 
-/* Machines run concurrently when they are at least as many as the parts that one of them has. */
+/* Machines run concurrently if there are at least as many of them as one of them has parts. */
 static uc_status fit_each(uc_model *model, uc_svm *self, const uc_svm_settings *settings,
                           const uc_context *context)
 {
@@ -343,9 +343,9 @@ static uc_status check_settings(const uc_svm_settings *settings, const uc_fit *f
     return uc_dataset_check_bags(fit->data, fit->context);
 }
 
-/* ---- a cost that suits the rows ---- */
+/* ---- a default cost that suits the rows ---- */
 
-/* Sums of the values and, after them, of their squares and of the rows' weights. */
+/* Adds the values, followed by their squares and the rows' weights. */
 static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
 {
     const uc_dataset *data = user;
@@ -360,8 +360,8 @@ static uc_status add_lengths(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
-/* The mean squared length of the rows of all processes; from their mean, when there is a free offset to take
- * it up. Sums by threads would be longer than sparse rows: these are added up by one. */
+/* The mean squared length of the rows of all processes; relative to their mean, if a free offset can take
+ * that up. Sums per thread would be longer than sparse rows, so a single thread adds these up. */
 static uc_status mean_square_length(double *out, const uc_dataset *data, bool free_offset,
                                     const uc_context *context)
 {
@@ -387,8 +387,8 @@ static uc_status mean_square_length(double *out, const uc_dataset *data, bool fr
     return status;
 }
 
-/* Where --cost is 0: short rows are regularised alike, whatever their length. Long ones may be so by one
- * column alone, whose size would decide for all. */
+/* For --cost 0. Short rows are regularised alike, whatever their length. Long rows may be long because of a
+ * single column, whose size would determine the cost for all. */
 static uc_status suit_cost(uc_svm *self, const uc_context *context)
 {
     double length2 = 0.0;
@@ -397,7 +397,7 @@ static uc_status suit_cost(uc_svm *self, const uc_context *context)
     return status;
 }
 
-/* One machine, or one for every class, on rows as they are wanted. */
+/* Fits one machine, or one per class, to rows that are arranged as needed. */
 static uc_status fit_arranged(uc_model *model, const uc_fit *fit, uc_svm *self,
                               const uc_svm_settings *settings)
 {

@@ -13,16 +13,16 @@ typedef struct uc_svm {
     uint32_t positive;
     double cost, smoothing;
     uc_svm_loss loss;
-    double rate[2];   /* of truly negative, and of truly positive examples: how many carry the other label */
-    double weight[2]; /* of truly negative, and of truly positive examples */
-    const double *class_weights; /* given for every class; NULL: none */
+    double rate[2];   /* for true negatives, and for true positives: the share that has the other label */
+    double weight[2]; /* for true negatives, and for true positives */
+    const double *class_weights; /* given for every class; NULL: not given */
     bool free_offset;
-    bool arranged; /* for dual coordinate descent: uc_svm_arrange */
-    /* What it starts from and ends with, one per row, 0 where the label has changed; NULL: zeros. */
+    bool arranged; /* rows are arranged for dual coordinate descent (uc_svm_arrange) */
+    /* Initial and final values, one per row, 0 where the label has changed; NULL: starts from zeros. */
     double *alpha;
 } uc_svm;
 
-/* The corrected loss of an example labelled `label` (0 or 1) at `margin`, its label's sign times its
+/* The corrected loss of an example labelled `label` (0 or 1) at `margin`, which is its label's sign times its
  * score. */
 double uc_svm_loss_at(double *slope, const uc_svm *self, double margin, int label);
 /* point[0] is the offset, then d weights. */
@@ -30,48 +30,48 @@ uc_status uc_svm_gradient(double *value, double *gradient, const double *point, 
                           const uc_context *context);
 
 bool uc_svm_is_convex(const uc_svm *self);
-/* From point[0..d], zeros unless there is an svm->alpha, to a minimum. Rows of several processes must be
- * arranged. */
+/* Minimises from point[0..d], which must be zeros unless svm->alpha is given. Rows of several processes must
+ * be arranged. */
 uc_status uc_svm_solve(uc_minimum *out, double *point, const uc_svm *self, const uc_svm_settings *settings,
                        const uc_context *context);
-/* How many examples of all processes carry each label: labelled[1] the positive one. */
+/* Counts the examples with each label, over all processes; labelled[1] is the positive one. */
 uc_status uc_svm_count_labels(double labelled[2], const uc_svm *self, const uc_context *context);
-/* Sets self->weight for so many labels. */
+/* Sets self->weight, given these label counts. */
 void uc_svm_weigh(uc_svm *self, const double labelled[2], const uc_svm_settings *settings);
 
-/* How a convex machine is cut up: into 1, 2, 4, 8 or 16 parts, which join what they changed after so many
- * rows each. */
+/* The number of parts (1, 2, 4, 8 or 16) of a convex machine, and the number of rows after which they join
+ * their changes. */
 #define UC_SVM_MOST_PARTS ((size_t)16)
 typedef struct uc_svm_plan {
     size_t parts;
     double rows_a_round;
 } uc_svm_plan;
 uc_svm_plan uc_svm_plan_for(size_t rows, size_t columns, double entries);
-/* Rows as dual coordinate descent wants them in several processes, where parts must not be cut in two: other
- * rows for each; or, when there is one part only, the rows of all for each, and *context becomes that of a
- * process alone. *out is freed by the caller, and untouched when the rows can stay as they are. *possible:
- * whether a process's memory has room for it. */
+/* Distributes rows over several processes for dual coordinate descent, which must not cut a part in two. Each
+ * process gets other rows; or, if there is only one part, each gets all rows, and *context becomes that of a
+ * process alone. *out is freed by the caller, and unchanged if the rows can stay as they are. *possible:
+ * whether a process has enough memory. */
 uc_status uc_svm_arrange(uc_dataset *out, bool *possible, uc_context *context, const uc_dataset *data,
                          size_t rows);
-/* Whether every process has the memory for a machine with the rows of all: so many, with so many entries. */
+/* Whether every process has the memory for a machine with the rows of all processes, given their number and
+ * that of their entries. */
 uc_status uc_svm_fits_all(bool *out, const uc_matrix *X, size_t rows, double entries,
                           const uc_context *context);
-double uc_svm_dual_bytes(size_t rows, size_t columns,
-                         double entries); /* that a machine takes while it is solved */
-/* The gap when it was looked at. */
+double uc_svm_dual_bytes(size_t rows, size_t columns, double entries); /* needed while a machine is solved */
+/* The gap at an epoch. */
 typedef struct uc_svm_pace {
     uint64_t epoch;
     double gap;
 } uc_svm_pace;
-/* Whether the gap, if it goes on falling as it did since half of the epochs, comes down to `target` soon
- * enough. */
+/* Whether the gap, if it continues to decrease as it did in the last half of the epochs, reaches `target`
+ * soon enough. */
 bool uc_svm_keeps_pace(uc_svm_pace *last, uint64_t epoch, double gap, double target);
-/* Whether it falls too slowly for several parts; `recent` are the last two checks. */
+/* Whether the gap decreases too slowly for several parts; `recent` are the last two checks. */
 bool uc_svm_slows_down(uc_svm_pace *recent, uint64_t epoch, double gap, double target);
 
-/* From zeros in point[0..d], or from svm->alpha and the offset, towards the minimum of a convex machine until
- * the objective is at most `tolerance`, relative, above it (`arrived`), `epochs` are over, or L-BFGS is
- * likely to be faster from there. plan NULL: by size. Rows of several processes must be arranged. */
+/* Minimises a convex machine, from zeros in point[0..d] or from svm->alpha and the offset, until the
+ * objective is at most `tolerance`, relative, above its minimum (`arrived`), `epochs` have passed, or L-BFGS
+ * is likely to be faster from there. plan NULL: by size. Rows of several processes must be arranged. */
 uc_status uc_svm_dual(uc_minimum *out, bool *arrived, double *point, const uc_svm *svm,
                       const uc_svm_plan *plan, uint64_t epochs, double tolerance, const uc_context *context);
 

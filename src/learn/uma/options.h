@@ -9,6 +9,6 @@ enum { STEP_PERCEPTRON, STEP_UNIFORM, STEP_WORST };
 enum { RETURN_LAST, RETURN_AVERAGE, RETURN_TAIL, RETURN_BEST, RETURN_AUTO };
 enum { INIT_ZERO, INIT_MEANS };
 
-extern const uc_option uc_uma_options[]; /* the table of uc_uma_settings */
+extern const uc_option uc_uma_options[]; /* the option table of uc_uma_settings */
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Sums of examples by pairs, and rows that move from pair to pair (pair_sums.h).
  *
- * Only what moves is touched: the moves are sorted by pair, large pairs are cut into pieces, and each piece
- * is added up by one thread. Several processes tell each other how many rows move in which pair, and what
- * that changes in the sums of the pairs that change.
+ * The work is proportional to the moves: they are sorted by pair, large pairs are cut into pieces, and each
+ * piece is summed by one thread. Processes exchange how many rows move in which pairs, and the resulting
+ * changes of those pairs' sums.
  */
 #include "learn/uma/pair_sums.h"
 
@@ -14,7 +14,7 @@
 
 #define ENTRIES_PER_PIECE 4096.0
 
-/* The pair that an example is in when it is predicted p. */
+/* The pair of an example that is predicted p. */
 static size_t pair_of(const uc_pair_sums *self, uint32_t p, size_t row)
 {
     return (size_t)p * self->Q + self->y[row];
@@ -42,18 +42,18 @@ static uc_status open_pair(uc_pair_sums *self, size_t pair)
     return UC_OK;
 }
 
-/* Entries of one pair, or of a part of a large one, in order of rows: entry e >= n means that row e - n
- * leaves, else row e enters. */
+/* Entries of one pair, or of a part of a large one, in the order of the rows: entry e >= n means that row e -
+ * n leaves; otherwise row e enters. */
 typedef struct piece {
     size_t first, last; /* entries */
-    double *from, *sum; /* the pair's, and where these are added: `from` itself, or numbers of their own */
+    double *from, *sum; /* the pair's sum, and where the piece is added: `from` itself, or its own numbers */
 } piece;
 
 typedef struct move_job {
     const uc_pair_sums *self;
     piece *pieces;
     size_t count;
-    double *own; /* the numbers of pieces that are not a pair's first */
+    double *own; /* the numbers of pieces other than the first of a pair */
 } move_job;
 
 static uc_status move_piece(size_t number, void *user)
@@ -70,8 +70,8 @@ static uc_status move_piece(size_t number, void *user)
     return UC_OK;
 }
 
-/* Large pairs are cut, so that threads find work where there are few pairs: by the size of the data alone,
- * and so that the numbers of their pieces stay small compared with the rows. */
+/* Cuts large pairs into pieces, so that there is work for all threads even with few pairs. The cuts depend
+ * only on the size of the data, and the extra sums of the pieces stay small compared with the rows. */
 static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;
@@ -104,7 +104,7 @@ static uc_status cut_pairs(move_job *out, const uc_pair_sums *self)
     return UC_OK;
 }
 
-/* The entries of all pairs, each added to its target. */
+/* Adds the entries of all pairs, each to its target. */
 static uc_status move_pairs(uc_pair_sums *self)
 {
     const double entries = (double)self->pair_start[self->Q * self->Q];
@@ -121,7 +121,7 @@ static uc_status move_pairs(uc_pair_sums *self)
     return status;
 }
 
-/* Where nothing is left but rounding, the memory is given back. */
+/* Frees the memory of sums in which nothing is left but rounding errors. */
 static void close_empty_pairs(uc_pair_sums *self)
 {
     for (size_t pair = 0; pair < self->Q * self->Q; pair++)
@@ -133,7 +133,7 @@ static void close_empty_pairs(uc_pair_sums *self)
         }
 }
 
-/* Counts what leaves and enters each pair, or writes it to its place. */
+/* Counts the entries of each pair or, if `write`, writes them to their places. */
 static void list_entry(uc_pair_sums *self, size_t *position, size_t pair, size_t entry, bool write)
 {
     if (write)
@@ -155,8 +155,8 @@ static void list_moves(uc_pair_sums *self, const uint32_t *before, const uint32_
         }
 }
 
-/* The entries that all processes have in each pair, how many rows come in more than leave, and what those
- * weigh: 3 Q^2 numbers. */
+/* For each pair, over all processes: the number of entries, by how many more rows enter than leave, and the
+ * weight of these; 3 Q^2 numbers. */
 static uc_status count_moves(double *moves, const uc_pair_sums *self)
 {
     const size_t pairs = self->Q * self->Q;
@@ -171,7 +171,7 @@ static uc_status count_moves(double *moves, const uc_pair_sums *self)
     return uc_comm_sum(uc_comm_of(self->context), moves, 3 * pairs);
 }
 
-/* Opens the pairs that change, and counts. */
+/* Allocates the pairs that change, and updates their counts. */
 static uc_status change_pairs(uc_pair_sums *self, const double *moves)
 {
     const size_t pairs = self->Q * self->Q;
@@ -187,8 +187,7 @@ static uc_status change_pairs(uc_pair_sums *self, const double *moves)
     return status;
 }
 
-/* What the rows of all processes change in the pairs that change, which is all that they tell each other of a
- * step. */
+/* Adds the changes from the rows of all processes to the pairs that change. A step exchanges nothing else. */
 static uc_status add_entries_of_all(uc_pair_sums *self, const double *moves)
 {
     const size_t pairs = self->Q * self->Q;
@@ -213,7 +212,7 @@ static uc_status add_entries_of_all(uc_pair_sums *self, const double *moves)
     return status;
 }
 
-/* Sorts the listed moves by the pairs that they leave and enter. */
+/* Sorts the listed moves by the pair that they leave or enter. */
 static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
 {
     const size_t pairs = self->Q * self->Q;
@@ -272,7 +271,7 @@ uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted)
     return status;
 }
 
-/* ---- life ---- */
+/* ---- allocation ---- */
 
 uc_status uc_pair_sums_allocate(uc_pair_sums *self)
 {

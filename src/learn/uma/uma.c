@@ -4,24 +4,23 @@
  *
  *   n, d, Q    examples, dimensions, classes           x_i, y_i   an example and its observed label
  *   C, B       C[p][q] = P(observed p | true q), and its (regularised) inverse
- *   S[p][k]    sum of the x_i that are predicted p and labelled k;  N[p][k] how many they are
+ *   S[p][k]    sum of the x_i that are predicted p and labelled k;  N[p][k]  their number
  *              an example of weight u counts u times, and n is the sum of the weights
  *   z_pq       = 1/n sum_k B[q][k] S[p][k]: an estimate of the mean of what is truly q and predicted p
  *
- * A step chooses a pair p != q, and moves the weights by z = z_pq as an ultraconservative perceptron would
- * move them for an example z of class q: w_q += z, and the classes that z scores too high for, E = {r != q:
- * <w_r, z> >= <w_q, z>}, lose it between them. There is no step when E is empty. z is an estimate, so p
- * itself may be outside of E: then `perceptron`, which takes z from p, has no step either, while `uniform`
- * and `worst` take it from E as Algorithm 2 says.
+ * A step chooses a pair p != q, and changes the weights by z = z_pq as an ultraconservative perceptron would
+ * for an example z of class q: w_q += z, and z is subtracted from the classes that score too high for z,
+ * E = {r != q: <w_r, z> >= <w_q, z>}. There is no step if E is empty. z is an estimate, so p itself may not
+ * be in E: then `perceptron`, which subtracts z from w_p, has no step either, while `uniform` and `worst`
+ * subtract it from E as Algorithm 2 says.
  *
- * Seen as a whole: with m_q the corrected class means, UMA is a pairwise subgradient method on
+ * As a whole, with m_q the corrected class means, UMA is a pairwise subgradient method on
  *
  *   J(W) = 1/n sum_i max_q <w_q, x_i> - sum_q <w_q, m_q> = sum_{p != q} <w_p - w_q, z_pq>.
  *
- * The step is incremental: it changes the scores by multiples of X z only, so one pass over X is all it
- * needs; only the examples whose prediction changed move between the sums S, and only the rows p of z whose
- * sums changed are refreshed. The naive form, which recomputes all of it, is the oracle in
- * tests/unit/learn_uma.c.
+ * A step is incremental: it changes the scores by multiples of X z only, so it needs a single pass over X;
+ * only the examples whose prediction changed move between the sums S, and only the rows p of z whose sums
+ * changed are refreshed. tests/unit/learn_uma.c compares it with the naive form, which recomputes everything.
  */
 #include <math.h>
 #include <string.h>
@@ -34,16 +33,16 @@
 
 #define COLUMNS_PER_TILE ((size_t)512)
 #define SEQUENCE_CHOICE 2    /* of random numbers */
-#define RIDGE_CONDITION 50.0 /* from this condition number on, `auto` regularises */
+#define RIDGE_CONDITION 50.0 /* the condition number from which `auto` regularises */
 #define RIDGE_WHEN_BAD 0.01
 #define MANY_CLASSES 1000
-#define PAIR_BYTES 97.0   /* of all that is kept for a pair of classes, here and in the sums */
+#define PAIR_BYTES 97.0   /* kept per pair of classes, here and in the sums */
 #define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
 
 typedef struct uma {
     const uc_matrix *X;
     size_t n, d, Q;
-    uc_weight_sums n_all; /* n of all processes, whose rows are in S and N together */
+    uc_weight_sums n_all; /* n of all processes; S and N are sums over the rows of all */
     const uc_uma_settings *settings;
     const uc_context *context;
     uc_rng rng;
@@ -53,20 +52,20 @@ typedef struct uma {
     double *class_share;        /* pi_q, estimated */
     double *W;                  /* Q x d: class by class */
     double *scores;             /* n x Q */
-    uint32_t *predicted, *next; /* n; UC_NONE: nearer than alpha to a boundary. `next`: after the step */
+    uint32_t *predicted, *next; /* n; UC_NONE: within alpha of a boundary. `next`: after the step */
     uc_pair_sums sums;          /* S and N */
     double *norm;               /* Q x Q, ||z_pq|| */
     bool *rejected;             /* Q x Q: tried in this step */
     double *z;                  /* d */
-    double *change;             /* Q: class r gets change[r] z in this step */
+    double *change;             /* Q: w_r changes by change[r] z in this step */
 
-    double condition, ridge; /* of C; what was added to invert it */
+    double condition, ridge; /* of C; what was added to C for its inversion */
     uint64_t steps;
     double *sum;      /* Q x d: sum over steps s of (s - 1) times what step s added; NULL: not needed */
     double *early[2]; /* Q x d: sums of the iterates before the last two powers of two; NULL: not needed */
     double *best;     /* Q x d */
     double best_error;
-    bool knows_noise; /* otherwise nothing is corrected */
+    bool knows_noise; /* otherwise, nothing is corrected */
 } uma;
 
 /* ---- scores and predictions ---- */
@@ -74,7 +73,7 @@ typedef struct uma {
 static uint32_t prediction(const uma *self, const double *scores)
 {
     const size_t best = uc_argmax(scores, self->Q);
-    /* the first step must begin somewhere: at zero weights every example is on every boundary */
+    /* not before the first step: with zero weights every example is on every boundary */
     if (self->settings->alpha > 0.0 && self->steps > 0)
         for (size_t r = 0; r < self->Q; r++)
             if (r != best && scores[best] - scores[r] < self->settings->alpha)
@@ -91,7 +90,7 @@ static void note_moves(uma *self, size_t block, size_t first, size_t last)
     self->sums.moved_in[block] = moved;
 }
 
-/* One pass over the block's rows: <x, z>, the scores, the prediction. */
+/* One pass over the block's rows: <x, z>, the scores and the predictions. */
 static uc_status score_block(size_t block, void *user)
 {
     uma *self = user;
@@ -108,7 +107,7 @@ static uc_status score_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* Rows whose `next` prediction is another one than `predicted` move, and the two change places. */
+/* Moves the rows whose `next` prediction differs from `predicted`, and swaps the two. */
 static uc_status move_rows(uma *self)
 {
     uint32_t *old = self->predicted;
@@ -126,7 +125,7 @@ static uc_status update_predictions(uma *self)
     return move_rows(self);
 }
 
-/* 1 - sum over (p, k) of B[p][k] N[p][k] / n: what the error would be on true labels; and its standard
+/* 1 - sum over (p, k) of B[p][k] N[p][k] / n: an estimate of the error on true labels; and its standard
  * error. */
 static double corrected_error(const uma *self, double *deviation)
 {
@@ -141,18 +140,18 @@ static double corrected_error(const uma *self, double *deviation)
     return 1.0 - mean;
 }
 
-/* ---- which pair ---- */
+/* ---- choosing a pair ---- */
 
 typedef struct norm_job {
     const uma *self;
     size_t p;
-    size_t *present; /* the k with a sum S[p][k] */
+    size_t *present; /* the k that have a sum S[p][k] */
     size_t count;
     double *B_present; /* Q x count */
     double *squares;   /* tiles x Q */
 } norm_job;
 
-/* The squared lengths of z_p1 .. z_pQ, a tile of columns: Z = B S by GEMM. */
+/* The squared lengths of z_p1 .. z_pQ over one tile of columns: Z = B S by GEMM. */
 static uc_status norm_tile(size_t tile, void *user)
 {
     const norm_job *job = user;
@@ -225,7 +224,7 @@ static void compute_z(uma *self, size_t p, size_t q)
     }
 }
 
-/* What each class gets of z; false when z is not an error of the kind that the step mends. */
+/* Computes each class's multiple of z; false if z is not an error that this kind of step corrects. */
 static bool plan_step(uma *self, size_t p, size_t q)
 {
     const size_t Q = self->Q;
@@ -263,7 +262,7 @@ static bool is_eligible(const uma *self, size_t p, size_t q)
            self->norm[p * self->Q + q] > 0.5 / self->n_all.finest;
 }
 
-/* The next pair in the order of the criterion; false when none is left. */
+/* The next pair in the order of the criterion; false if none is left. */
 static bool next_pair(uma *self, size_t *p_out, size_t *q_out)
 {
     const size_t Q = self->Q;
@@ -277,8 +276,8 @@ static bool next_pair(uma *self, size_t *p_out, size_t *q_out)
             double value = self->norm[p * Q + q];
             if (self->settings->choose == CHOOSE_CONFUSION)
                 value /= self->class_share[q];
-            if (self->settings->choose ==
-                CHOOSE_RANDOM) /* each of the eligible pairs is kept with 1/eligible */
+            /* Each eligible pair in turn replaces the earlier ones with probability 1/eligible. */
+            if (self->settings->choose == CHOOSE_RANDOM)
                 value = uc_rng_below(&self->rng, eligible) == 0 ? (double)eligible : -1.0;
             if (value > best) {
                 best = value;
@@ -309,7 +308,7 @@ static void add_to_weights(uma *self)
     self->steps++;
 }
 
-/* Before step 2^k: the sum of the iterates so far, t W - U. */
+/* Before step 2^k, saves the sum of the iterates so far, t W - U. */
 static void keep_early_sum(uma *self)
 {
     const uint64_t t = self->steps;
@@ -331,7 +330,7 @@ static void keep_best(uma *self)
     memcpy(self->best, self->W, self->Q * self->d * sizeof *self->best);
 }
 
-/* Within a step, which takes long where there are thousands of classes. */
+/* Reports within a step, which takes long with thousands of classes. */
 static uc_status ask_to_go_on(const uma *self)
 {
     if (self->Q < MANY_CLASSES)
@@ -340,7 +339,7 @@ static uc_status ask_to_go_on(const uma *self)
                      NULL);
 }
 
-/* *done: no pair is left to mend. */
+/* *done: no pair is left to correct. */
 static uc_status take_step(uma *self, bool *done)
 {
     uc_status status = UC_OK;
@@ -380,7 +379,7 @@ static uc_status take_step(uma *self, bool *done)
     return status;
 }
 
-/* ---- before and after ---- */
+/* ---- allocation, start and result ---- */
 
 static void release(uma *self)
 {
@@ -453,7 +452,7 @@ static void estimate_class_shares(uma *self)
         self->class_share[q] /= total;
 }
 
-/* Every example joins the pair of its first prediction. */
+/* Puts every example in the pair of its first prediction. */
 static uc_status predict_first(uma *self)
 {
     const size_t blocks = (self->n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
@@ -468,8 +467,8 @@ static uc_status predict_first(uma *self)
     return move_rows(self);
 }
 
-/* w_q = corrected mean of class q, minus the mean of these. At zero weights all examples are predicted 0, so
- * S[0][k] are the sums of the labels. */
+/* w_q = corrected mean of class q, minus the mean of all of these. With zero weights all examples are
+ * predicted 0, so S[0][k] are the sums of the labels. */
 static uc_status start_at_means(uma *self)
 {
     const size_t Q = self->Q, d = self->d;
@@ -497,7 +496,7 @@ static uc_status start_at_means(uma *self)
     return move_rows(self);
 }
 
-/* The iterate, or mean of iterates, that was asked for, into W. */
+/* Sets W to the chosen iterate, or mean of iterates. */
 static void choose_result(uma *self)
 {
     const size_t weights = self->Q * self->d;
@@ -506,8 +505,8 @@ static void choose_result(uma *self)
         memcpy(self->W, self->best, weights * sizeof *self->W);
     if (!self->sum || t == 0)
         return;
-    uint64_t before =
-        0; /* iterates that the tail leaves out: all before the last power of two at or below t/2 */
+    /* The tail leaves out all iterates before the last power of two at or below t/2. */
+    uint64_t before = 0;
     if (self->early[0] && t >= 4) {
         before = 1;
         while (4 * (before + 1) <= t)
@@ -520,7 +519,7 @@ static void choose_result(uma *self)
     }
 }
 
-/* The sums as the model that is returned fills them, for its corrected error. */
+/* Counts the sums again with the predictions of the returned model, for its corrected error. */
 static uc_status count_again(uma *self, const uc_model *model)
 {
     const uc_status status = uc_model_predict_prepared(self->next, model, self->X, self->context);
