@@ -28,7 +28,8 @@ static uint32_t crc(uint32_t sum, const void *bytes, size_t length)
     return (uint32_t)crc32_z(sum, bytes, length);
 }
 
-/* jansson's own buffer may lose a byte without a word when it cannot grow. This one does not have to. */
+/* jansson's own buffer may silently lose a byte if it cannot grow. This buffer has its full size from the
+ * start. */
 char *uc_json_text(const json_t *json)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(json, NULL, 0, flags);
@@ -69,8 +70,8 @@ static uc_status pad_to(writer *self, size_t position)
     return status;
 }
 
-/* The header text with the arrays' places in it; the places depend on the text's length, so the text is made
- * with room to spare and the first array begins at a fixed distance. */
+/* The header text, which includes the arrays' offsets. These depend on the text's length, so room is left
+ * after the text and the first array begins at a fixed distance. */
 static char *header_text(json_t *header, const uc_array *arrays, size_t count, size_t first, size_t *end)
 {
     json_t *list = json_array();
@@ -199,8 +200,8 @@ static uc_status check_frame(const uc_container *self, const char magic[8], uint
     return UC_OK;
 }
 
-/* Short of memory for a moment, jansson may leave out a character and say nothing; it does not do so twice.
- * */
+/* If memory is short for a moment, jansson may silently leave out a character, but not twice in the same
+ * way. */
 static json_t *read_json(const char *text, size_t length, json_error_t *error)
 {
     json_t *json = json_loadb(text, length, 0, error), *again = json_loadb(text, length, 0, error);

@@ -1,5 +1,5 @@
-/* Annotations in the order of their rows: a counting sort by annotator and then, which keeps that order, by
- * row. */
+/* Puts annotations in the order of their rows: a counting sort by annotator, then one by row, which keeps
+ * that order. */
 #include "data/crowd.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static uc_status fail_two_labels(const uc_crowd *self, const uc_annotation_list 
                    list->name, list->line[late], who, second, first, list->line[early]);
 }
 
-/* The annotations in `order`, without repetitions. */
+/* Copies the annotations in the given order, without repetitions. */
 static uc_status copy_in_order(uc_crowd *self, size_t *repeated, const uc_annotation_list *list,
                                const uint32_t *order)
 {

@@ -15,13 +15,13 @@ typedef struct reading {
     uc_lines lines;
     const char *name;     /* of the file */
     char delimiter;       /* ' ': one or more blanks */
-    size_t columns;       /* that every line has */
-    size_t column[PARTS]; /* where each part is */
+    size_t columns;       /* in every line */
+    size_t column[PARTS]; /* of each part */
     bool by_id;           /* rows are named, not numbered */
     uc_names spelled;     /* labels as the file writes them */
-    uint32_t *class_of;   /* the class of each of them */
+    uint32_t *class_of;   /* for each spelling */
     size_t class_capacity;
-    uint32_t last_row; /* its position in the ids that the file makes; lines of a row often come together */
+    uint32_t last_row; /* position in the ids collected so far; lines with the same row are often adjacent */
 } reading;
 
 /* ---- fields ---- */
@@ -105,7 +105,8 @@ static bool is_row_number(const reading *self, const uc_field *field)
     return uc_parse_count(&number, field->begin, field->length) && number >= 1 && number <= self->frame.rows;
 }
 
-/* Whether rows are named: by the header's word for them, or by what the first line has in its place. */
+/* Whether rows have names instead of numbers: according to the header's word for them, or to the first
+ * value. */
 static bool names_rows(const reading *self, const uc_field *key, bool header)
 {
     if (self->frame.rows == 0 || !self->frame.ids)
@@ -156,7 +157,7 @@ static uc_status find_annotator(uint32_t *annotator, reading *self, const uc_fie
     return uc_names_add(annotator, names, field->begin, field->length);
 }
 
-/* A class that is the same number: +1 and 1 are one class. */
+/* Finds a class that is the same number: +1 and 1 are one class. */
 static uint32_t find_equal(const uc_names *classes, const uc_field *field)
 {
     double wanted, value;
@@ -168,7 +169,7 @@ static uint32_t find_equal(const uc_names *classes, const uc_field *field)
     return UC_NONE;
 }
 
-/* The class of a label that the file has not written this way before. */
+/* The class of a label that has a new spelling. */
 static uc_status find_new_label(uint32_t *class, reading *self, const uc_field *field)
 {
     uc_names *classes = &self->crowd.classes;
@@ -264,7 +265,7 @@ static uc_status read_lines(reading *self)
     return status;
 }
 
-/* Names in their final order, and annotations in theirs. */
+/* Puts the names and the annotations in their final order. */
 static uc_status put_in_order(reading *self, const uc_context *context)
 {
     uc_crowd *crowd = &self->crowd;

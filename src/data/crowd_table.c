@@ -10,7 +10,7 @@ typedef struct columns {
     uc_table_text *text;
     uc_missing missing;
     uc_names names; /* of the columns, which are the annotators */
-    size_t *place;  /* of each in the table */
+    size_t *place;  /* of each annotator: its column in the table */
     uc_names classes;
     uint32_t *row, *annotator, *label;
     size_t count;
@@ -27,7 +27,7 @@ static void columns_free(columns *self)
     uc_free(self->label);
 }
 
-/* The column of that name; as many as there are: none. */
+/* The column with that name; the number of columns if there is none. */
 static size_t find_place(uc_table_text *text, const char *name, size_t length)
 {
     const size_t count = uc_table_text_columns(text);
@@ -40,7 +40,7 @@ static size_t find_place(uc_table_text *text, const char *name, size_t length)
     return count;
 }
 
-/* The names between commas, each once. */
+/* Finds the columns that the comma-separated list names, each once. */
 static uc_status find_columns(columns *self, const char *list, const char *source)
 {
     size_t room = 1, length;
@@ -98,7 +98,7 @@ static uc_status read_fields(columns *self)
     return UC_OK;
 }
 
-/* A column without any label is no annotator. */
+/* Fails if a column has no label: it is not an annotator. */
 static uc_status check_columns(const columns *self, const char *source)
 {
     for (size_t j = 0; j < self->names.count; j++) {

@@ -1,4 +1,4 @@
-/* A data set's life, and parts of it. */
+/* Creating, copying and freeing data sets, and parts of them. */
 #include "unconfuse/dataset.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ uc_status uc_dataset_create(uc_dataset *out, const uc_dataset_shape *shape)
     return UC_OK;
 }
 
-/* The entries of some rows (NULL: all), when there are any entries. */
+/* Copies the entries of some rows (NULL: all rows), if the array exists. */
 static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, size_t count)
 {
     if (!from)
@@ -71,7 +71,7 @@ static uc_status pick(uint32_t **out, const uint32_t *from, const size_t *rows, 
     return UC_OK;
 }
 
-/* The same of `width` numbers a row. */
+/* The same for `width` numbers per row. */
 static uc_status pick_reals(double **out, const double *from, size_t width, const size_t *rows, size_t count)
 {
     size_t total;
@@ -121,7 +121,7 @@ uc_status uc_dataset_subset(uc_dataset *out, const uc_dataset *self, const size_
         return status;
     }
     part.table = uc_table_share(self->table);
-    assert(uc_matrix_is_valid(&part.X)); /* a reader keeps the names elsewhere */
+    assert(uc_matrix_is_valid(&part.X)); /* only X: a reader keeps the names elsewhere */
     *out = part;
     return UC_OK;
 }

@@ -55,7 +55,7 @@ static void cut_plain(uc_field *out, char **at, char delimiter)
     *at = p;
 }
 
-/* *at follows the opening quote. */
+/* *at is just after the opening quote. */
 static const char *cut_quoted(uc_field *out, char **at, char delimiter, bool lines)
 {
     char *p = *at, *to = p;
@@ -99,7 +99,7 @@ const char *uc_field_cut_record(uc_field *out, char **at, char delimiter)
 
 /* ---- records ---- */
 
-/* Whether the quote at q, in a text from `begin` on, opens a field. */
+/* Whether the quote at q opens a field; the text starts at `begin`. */
 static bool opens_field(const char *q, const char *begin, char delimiter)
 {
     while (q > begin && uc_is_padding(q[-1], delimiter))
@@ -107,7 +107,7 @@ static bool opens_field(const char *q, const char *begin, char delimiter)
     return q == begin || q[-1] == delimiter || q[-1] == '\n';
 }
 
-/* What follows the quote that closes the field which the quote at q opens; NULL: it is not before `end`. */
+/* The position after the quote that closes the field opened by the quote at q; NULL: not before `end`. */
 static const char *after_closing(const char *q, const char *end)
 {
     for (;;) {

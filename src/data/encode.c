@@ -5,18 +5,18 @@
  *   n      rows             d_j   rows that have word j
  *
  *   fill_j    the median of the values of a number that are not missing
- *   shift_j   the mean of a number and 0 of all others, in sparse rows only: an intercept does not make up
- *             for a year of 2024 or a day of 19,800 where weights are penalised or steps small
- *   factor_j  1 / the deviation of a number, in sparse rows only; 1 / its size where all values are the same
- *             idf_j = log((1 + n) / (1 + d_j)) + 1 of a word; 1 for all others
+ *   shift_j   the mean of a number, 0 for all others; in sparse rows only. If weights are penalised or steps
+ *             are small, an intercept does not make up for a year of 2024 or a day of 19,800
+ *   factor_j  1 / the deviation of a number, or 1 / its size if all values are the same; in sparse rows only
+ *             idf_j = log((1 + n) / (1 + d_j)) + 1 for a word; 1 for all others
  *
  *   encoded value = ((v_ij is NaN ? fill_j : v_ij) - shift_j) factor_j
  *
- * A word that one training row alone has is no feature: it says nothing of any other row, but a thousand of
- * them (the names of customers) tell every row's label to a model.
+ * A word that only one training row has is not a feature. It says nothing about any other row, but a thousand
+ * such words (the names of customers) would reveal every training row's label to a model.
  *
- * A data set in memory gives the exact median (encode_numbers.c). A stream is read once more for it, and the
- * median is that of evenly spaced rows, at most SAMPLE of them, and fewer of wide tables.
+ * For a data set in memory the median is exact (encode_numbers.c). A stream is read once more for it, and the
+ * median is that of evenly spaced rows, at most SAMPLE of them, or fewer for wide tables.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 #define SAMPLE ((size_t)131072)
 #define LEAST_SAMPLE ((size_t)4096)
-#define SAMPLE_VALUES ((size_t)1 << 25) /* of all columns: 128 MB */
+#define SAMPLE_VALUES ((size_t)1 << 25) /* over all columns: 128 MB */
 #define ROWS_PER_BLOCK ((size_t)1024)
 
 /* ---- data in memory ---- */
@@ -72,7 +72,7 @@ double uc_least_rows_with_word(const uc_table *table, const double *counts)
     return 1.0;
 }
 
-/* Keeps the slots that rows have, with their idf. */
+/* Keeps the slots that occur in rows, with their idf. */
 static uc_status learn_words(uc_table *table, const double *counts)
 {
     const size_t first = table->text_first, slots = table->features - first;
@@ -106,7 +106,7 @@ static void encode_dense(const uc_table *table, float *values)
             values[j] = (float)table->fill[j];
 }
 
-/* Words come last. Those that are no features leave entries of column UC_NONE at the end of the row. */
+/* Words come last. Those that are not features leave entries of column UC_NONE at the end of the row. */
 static void encode_sparse(const uc_table *table, float *values, uint32_t *columns, size_t count)
 {
     const double *factor = table->factor;
@@ -142,7 +142,7 @@ static uc_status encode_block(size_t block, void *user)
     return UC_OK;
 }
 
-/* Takes away what encode_sparse has left at the ends of rows. */
+/* Removes the entries that encode_sparse has left at the ends of rows. */
 static void close_gaps(uc_matrix *X)
 {
     uint64_t end = 0;
@@ -192,7 +192,8 @@ uc_status uc_encode_dataset(uc_dataset *data, const uc_context *context)
 
 /* ---- streams ---- */
 
-/* Every `stride`-th row's numbers, row by row; there is room for `room` rows, at most `most`. */
+/* The numeric features of every `stride`-th row, row by row; there is room for `room` rows, at most
+ * `most`. */
 typedef struct sample {
     float *values;
     size_t features, count, room, most, stride, seen;
@@ -207,7 +208,7 @@ static sample begin_sample(const uc_table *table)
     return (sample){.features = features, .most = most, .stride = 1};
 }
 
-/* Every other row stays. */
+/* Keeps every other row. */
 static void halve_sample(sample *self)
 {
     for (size_t s = 1; s < self->count / 2; s++)

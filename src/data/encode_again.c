@@ -1,15 +1,16 @@
 /*
- * The encoder of a part: what medians, deviations, categories and idf are when only the training rows of a
- * fold are known. The rows have been encoded by the table of the whole already, which is undone on the way:
+ * Encodes a part of a table again, with medians, deviations, categories and idf learned from the training
+ * rows of a fold alone. The rows have already been encoded by the table of the whole, which is undone on the
+ * way:
  *
  *   v        the value that was read     e = (v - shift) factor    the encoded one
  *   missing  the rows whose feature `NAME is missing` is 1
  *
- *   e becomes (fill' - shift') factor' where it is missing, else e (factor' / factor) + (shift - shift')
- * factor'
+ *   e becomes (fill' - shift') factor' if it is missing, otherwise
+ *   e (factor' / factor) + (shift - shift') factor'
  *
  * where ' marks what is learned from the part. Dense rows have no factors and get exactly what a table of the
- * part alone would give them; sparse ones the same but for the rounding of the quotient.
+ * part alone would give them; sparse rows get the same except for the rounding of the quotient.
  */
 #include <math.h>
 
@@ -89,7 +90,7 @@ static uc_status encode_numbers(again *self, const uc_table_column *column)
 {
     const size_t parts = column->features - (size_t)column->has_missing;
     if (!column->has_missing && !self->now->factor)
-        return UC_OK; /* nothing was learned of it */
+        return UC_OK; /* nothing was learned from it */
     for (size_t j = column->first; j < column->first + parts; j++) {
         const uc_status status = learn_number(self, column, j);
         if (status != UC_OK)
@@ -102,7 +103,7 @@ static uc_status encode_numbers(again *self, const uc_table_column *column)
 
 /* ---- categories ---- */
 
-/* The value that the row has of the column's, and its place; values.count is `other`. */
+/* The row's entry for the column, and which of its values it is; values.count means `other`. */
 static float *find_value(size_t *value, const uc_matrix *X, size_t row, const uc_table_column *column)
 {
     const size_t last = column->first + column->values.count;
@@ -126,8 +127,8 @@ static float *find_value(size_t *value, const uc_matrix *X, size_t row, const uc
     return NULL;
 }
 
-/* Values that are seldom become `other`. In a sparse row that comes after all of them, so the entry can stay
- * where it is. */
+/* Turns rare values into `other`. In a sparse row `other` comes after all values, so the entry can stay where
+ * it is. */
 static void merge_seldom(uc_matrix *X, const uc_table_column *column, const double *counts, double rows)
 {
     const size_t other = column->values.count;
@@ -149,7 +150,7 @@ static uc_status encode_category(again *self, const uc_table_column *column)
 {
     const uc_matrix *X = &self->train->X;
     const size_t values = column->values.count;
-    double *counts = uc_alloc(values + 2, sizeof *counts); /* `other`, and all rows */
+    double *counts = uc_alloc(values + 2, sizeof *counts); /* then `other`, and the number of rows */
     if (!counts)
         return UC_ERR_NOMEM;
     for (size_t i = 0; i < X->rows; i++) {
@@ -208,7 +209,7 @@ static uc_status learn_words(again *self)
     return UC_OK;
 }
 
-/* ---- all ---- */
+/* ---- both parts ---- */
 
 uc_status uc_encode_again(uc_dataset *train, uc_dataset *held_out, const uc_context *context)
 {

@@ -1,11 +1,11 @@
 /*
- * What the encoder learns of numbers, in two passes over them and without a copy:
+ * What the encoder learns from numbers, in two passes over them and without a copy:
  *
  *   first    a histogram by the leading bits, and the sum
- *   second   the values of the bin that the median is in, and the squared distances from the mean
+ *   second   the values in the median's bin, and the squared distances from the mean
  *
- * The median is exact. Sums run in four lanes, value by value in turn, so that they do not depend on whether
- * the values come from a matrix or a list.
+ * The median is exact. Sums have four lanes, which take values in turn, so they do not depend on whether the
+ * values come from a matrix or a list.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,17 +14,17 @@
 #include "data/encode.h"
 
 #define BINS ((size_t)2048)
-#define NUMBERS_PER_BATCH ((size_t)16) /* that a thread learns from at a time: their bins stay in the cache */
+#define NUMBERS_PER_BATCH ((size_t)16) /* that a thread processes at a time: their bins stay in the cache */
 
 typedef struct number {
     uint32_t bins[BINS];
     size_t known, missing;
     double sums[4];
-    /* The second pass. */
-    size_t bin, before; /* the median's bin; values of earlier ones */
+    /* For the second pass. */
+    size_t bin, before; /* the median's bin; number of values in earlier bins */
     double mean, squares[4];
     size_t seen, taken;
-    float *near; /* the values of the bin */
+    float *near; /* the values in the median's bin */
     float below; /* the largest value of earlier bins */
 } number;
 
@@ -75,7 +75,7 @@ static void select_value(float *values, size_t count, size_t k)
     qsort(values + low, high - low + 1, sizeof *values, compare_floats);
 }
 
-/* The bin of a value: larger values are not in an earlier one. */
+/* The bin of a value; a larger value is never in an earlier bin. */
 static inline size_t bin_of(float value)
 {
     uint32_t bits;
@@ -84,7 +84,7 @@ static inline size_t bin_of(float value)
     return bits >> 21;
 }
 
-/* Of all known values, after the second pass. */
+/* The median of all known values, after the second pass. */
 static double median_of(const number *self)
 {
     const size_t k = self->known / 2 - self->before;
@@ -129,7 +129,7 @@ static double sum_of(const double *lanes)
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-/* Between the passes: finds the median's bin, and the mean. */
+/* Between the passes, finds the median's bin and the mean. */
 static uc_status prepare_second(number *self)
 {
     self->below = -INFINITY;
@@ -142,22 +142,22 @@ static uc_status prepare_second(number *self)
     return self->near ? UC_OK : UC_ERR_NOMEM;
 }
 
-/* Sets what the table learns of feature j. */
+/* Sets what the table learns about feature j. */
 static void take_number(uc_table *table, size_t j, const number *self)
 {
     const double median = median_of(self), known = (double)self->known, missing = (double)self->missing;
     table->fill[j] = median;
     if (!table->factor || is_boolean(table, j))
         return;
-    /* Missing values are the median, so the mean of all is another one. */
+    /* Missing values become the median, which changes the mean. */
     const double all = known + missing, mean = (known * self->mean + missing * median) / all;
     const double apart = self->mean - mean, fill_apart = median - mean;
     const double squares = sum_of(self->squares) + known * apart * apart + missing * fill_apart * fill_apart;
     const double deviation = sqrt(squares / all);
     if (table->shift && uc_table_centres(table, j))
         table->shift[j] = mean;
-    /* Values that are all the same, such as the year, would outweigh all others: they become 1 or -1 where
-     * they are not centred. */
+    /* Values that are all the same, such as the year, would outweigh all others. They become 1 or -1 if they
+     * are not centred. */
     const double size = deviation > 0.0 ? deviation : fabs(median);
     if (size > 0.0 && isfinite(1.0 / size))
         table->factor[j] = 1.0 / size;
@@ -190,8 +190,8 @@ typedef struct column_job {
     size_t number_count;
 } column_job;
 
-/* Where the first entry of a sparse row is whose column is not less, looked for first `guess` entries after
- * the row's beginning: most rows of a table have as many before it. */
+/* The position of the first entry of a sparse row whose column is at least `column`. Tries first `guess`
+ * entries after the row's beginning, since most rows of a table have the same number of entries before it. */
 static inline uint64_t place_in_row(const uc_matrix *X, size_t row, size_t column, uint64_t guess)
 {
     uint64_t low = X->offsets[row], high = X->offsets[row + 1];
@@ -218,11 +218,11 @@ float *uc_matrix_cell(const uc_matrix *X, size_t row, size_t column)
     return X->values + low;
 }
 
-/* Shows every value of `count` ascending columns; a sparse row has 0 where it has no entry. */
+/* Passes every value of `count` ascending columns to `visit`; a sparse row has 0 where it has no entry. */
 UC_INLINE void visit_columns(number *numbers, const uc_matrix *X, const size_t *columns, size_t count,
                              void (*visit)(number *self, float value))
 {
-    uint64_t before = 0; /* entries of a row that come before them */
+    uint64_t before = 0; /* number of a row's entries before these columns */
     for (size_t i = 0; i < X->rows; i++) {
         if (!uc_matrix_is_sparse(X)) {
             for (size_t j = 0; j < count; j++)
@@ -290,7 +290,7 @@ uc_status uc_gather_values(float **values, size_t *count, const uc_context *cont
     return status;
 }
 
-/* The column of all processes. */
+/* Learns a column from the rows of all processes. */
 static uc_status learn_shared_column(size_t j, const column_job *self)
 {
     size_t count = self->X->rows;
@@ -322,7 +322,7 @@ uc_status uc_learn_columns(uc_table *table, const uc_matrix *X, const uc_context
         status =
             uc_run_blocks(context, uc_block_count(job.number_count, NUMBERS_PER_BATCH), learn_batch, &job);
     for (size_t k = 0; uc_is_shared(context) && k < job.number_count && status == UC_OK; k++)
-        status = learn_shared_column(job.numbers[k], &job); /* processes talk in the same order */
+        status = learn_shared_column(job.numbers[k], &job); /* all processes communicate in the same order */
     uc_free(job.numbers);
     return status;
 }

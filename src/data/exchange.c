@@ -1,12 +1,12 @@
 /*
- * Rows that go from process to process. They travel as packets of 32-bit words, one row after the other:
+ * Moving rows between processes. They travel as packets of 32-bit words, one row after the other:
  *
  *   label, bag, values               a dense row
- *   label, bag, n, columns, values   a sparse one
+ *   label, bag, n, columns, values   a sparse row
  *
- * with its weight and its soft labels, of two words each, after the bag when there are any. So n rows with e
- * entries are (3 + extra) n + 2 e words, and n gives e. Every process knows who holds row i from the numbers
- * of rows that all have.
+ * After the bag come the weight and the soft labels, of two words each, if there are any. So n sparse rows
+ * with e entries are (3 + extra) n + 2 e words, and the number of words gives e. Every process knows which
+ * one has row i, since all know how many rows each process has.
  */
 #define _GNU_SOURCE
 #include "data/exchange.h"
@@ -19,7 +19,7 @@
 
 #define WORDS_PER_REAL (sizeof(double) / sizeof(uint32_t))
 
-/* Words of a row's weight and soft labels. */
+/* The number of words for a row's weight and soft labels. */
 static size_t extra_words(const uc_dataset *data)
 {
     size_t reals = 0;
@@ -69,7 +69,7 @@ static uint32_t *pack_row(uint32_t *at, const uc_dataset *data, size_t i)
     return at + row.count;
 }
 
-/* Reads row i of `out`, whose rows before it are there, and returns where the next one stands. */
+/* Reads row i of `out`, after the rows before it have been read, and returns where the next one begins. */
 static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
 {
     uc_matrix *X = &out->X;
@@ -94,7 +94,7 @@ static const uint32_t *unpack_row(uc_dataset *out, size_t i, const uint32_t *at)
     return at + count;
 }
 
-/* Room for `count` rows like those of `data`, which come in packets of `words` words; names are copied. */
+/* Allocates `count` rows like those of `data`, which come in packets of `words` words; names are copied. */
 static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count, size_t words)
 {
     uc_dataset room = {0};
@@ -120,7 +120,7 @@ static uc_status make_room(uc_dataset *out, const uc_dataset *data, size_t count
     return UC_OK;
 }
 
-/* starts[r]: the first row of process r; starts[size]: the number of all. */
+/* starts[r]: the first row of process r; starts[size]: the number of all rows. */
 static uc_status find_starts(size_t **starts, const uc_comm *comm, size_t rows)
 {
     void *counts = NULL;
@@ -139,7 +139,7 @@ static uc_status find_starts(size_t **starts, const uc_comm *comm, size_t rows)
     return UC_OK;
 }
 
-/* ---- rows to all ---- */
+/* ---- rows for all processes ---- */
 
 /* Row k of the list; NULL: all rows. */
 static size_t listed(const size_t *rows, size_t k)
@@ -155,7 +155,8 @@ static size_t owner_of(const size_t *starts, size_t row)
     return owner;
 }
 
-/* The packets of all processes, each with the rows of the list that it holds, in the list's order. */
+/* Gathers the packets of all processes. Each has the rows of the list that its process has, in the list's
+ * order. */
 static uc_status gather_packets(uint32_t **packets, size_t *sizes, const uc_dataset *data, const size_t *rows,
                                 size_t count, const size_t *starts, const uc_comm *comm)
 {
@@ -183,7 +184,7 @@ static uc_status unpack_list(uc_dataset *out, const uc_dataset *data, const size
                              const size_t *starts, const uint32_t *packets, const size_t *sizes,
                              size_t processes)
 {
-    const uint32_t **next = uc_alloc(processes, sizeof *next); /* row of each process's packet */
+    const uint32_t **next = uc_alloc(processes, sizeof *next); /* the next row in each process's packet */
     if (!next)
         return UC_ERR_NOMEM;
     size_t words = 0;
@@ -272,7 +273,7 @@ void uc_free_labels(uc_dataset *self)
     *self = (uc_dataset){0};
 }
 
-/* ---- other rows to each ---- */
+/* ---- redistributing rows ---- */
 
 typedef struct deal {
     const uc_comm *comm;
@@ -307,7 +308,8 @@ static uc_status pack_for_all(deal *self, const uc_dataset *data)
     return UC_OK;
 }
 
-/* received[r] is what process r sends to this one: row r, column `me` of the table that all fill in. */
+/* Sets received[r] to the bytes that process r sends to this one: row r, column `rank` of the table that all
+ * processes fill. */
 static uc_status tell_sizes(deal *self)
 {
     void *table = NULL;
@@ -402,7 +404,7 @@ uc_status uc_even_starts(size_t **starts, size_t total, const uc_comm *comm)
 
 /* ---- names ---- */
 
-/* The names of all processes, each with its final zero: `*total` bytes that the caller frees. */
+/* The names of all processes, each with its terminating zero: `*total` bytes, which the caller frees. */
 static uc_status gather_texts(char **all, size_t *total, const uc_names *self, const uc_comm *comm)
 {
     size_t length = 0;

@@ -1,5 +1,5 @@
-/* Folds of a data set, taken one by one. A fold's rows are copied when its turn comes, so that no more folds
- * are in memory than are worked on. */
+/* Folds of a data set, one after the other. A fold's rows are copied only when its turn comes, so that
+ * memory holds only the folds in use. */
 #include "data/folds.h"
 
 #include <assert.h>
@@ -37,15 +37,15 @@ void uc_folds_free(uc_folds *self)
     *self = (uc_folds){0};
 }
 
-/* A loop over folds, as its jobs see it. */
+/* The state of a loop over folds, shared by its jobs. */
 typedef struct loop {
     uc_folds *folds;
-    size_t first; /* job */
+    size_t first; /* number of the first job */
     uc_fold_job *job;
     void *user;
 } loop;
 
-/* The positions of the rows that are held out; the caller frees them. */
+/* The numbers of the held-out rows; the caller frees them. */
 static size_t *held_out_rows(const uc_folds *self, unsigned fold)
 {
     size_t *rows = uc_alloc(self->data->X.rows, sizeof *rows), found = 0;

@@ -1,9 +1,9 @@
 /*
- * CSV and TSV: a table of numbers, with a column of labels and perhaps ones of bags and weights. Rows are
+ * CSV and TSV: a table of numbers, with a column of labels and perhaps columns of bags and weights. Rows are
  * dense.
  *
- * The first line is a header when a field that should be a feature is not a number, or when the label's field
- * is just its usual name. How lines become fields is delimited.h's business.
+ * The first line is a header if a field that should be a feature is not a number, or if the label's field is
+ * simply a usual name for it. delimited.h explains how lines become fields.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -31,7 +31,7 @@ static void blame_column(uc_text_block *block, const uc_layout *self, size_t col
         uc_text_blame(block, "%s: '%s' %s", where, uc_quote(text, value->begin, value->length), complaint);
 }
 
-/* A line with `count` fields up to p, where it has its newline or goes on. */
+/* Reports a line that has `count` fields up to p and then ends, or continues. */
 static void blame_ragged(uc_text_block *block, const uc_layout *self, size_t count, char *p)
 {
     uc_field unused = {.length = 1};
@@ -71,8 +71,8 @@ static void read_weight(uc_text_block *block, const uc_layout *self, const uc_fi
         blame_column(block, self, self->weight, "is not a weight: a finite number of 0 or more", field);
 }
 
-/* A field that is not simply a number: a label, a bag, a weight, a quoted or a bad one. Returns where it
- * ends; NULL when something is wrong. */
+/* Reads a field that is not simply a number: a label, a bag, a weight, or a quoted or bad field. Returns its
+ * end; NULL if it is bad. */
 static char *read_field(uc_text_block *block, const uc_reader *reader, const uc_layout *self, size_t column,
                         char *p, float *value)
 {
@@ -95,7 +95,7 @@ static char *read_field(uc_text_block *block, const uc_reader *reader, const uc_
     return block->status == UC_OK ? p : NULL;
 }
 
-/* The numbers of a row that wait in a batch, and where they belong. */
+/* Numbers of a row that are still in a batch, and their destination. */
 typedef struct waiting {
     uc_batch batch;
     float *values;
@@ -109,7 +109,7 @@ static void empty_batch(waiting *self)
     self->values += count;
 }
 
-/* The feature at p, which `value` is for; returns where it ends, or NULL. */
+/* Reads the feature at p into `value`, perhaps via the batch. Returns its end, or NULL if it is bad. */
 UC_INLINE char *read_feature(waiting *self, uc_marks *marks, char *p, float *value)
 {
     uc_marks_reach(marks, p);
@@ -127,7 +127,7 @@ UC_INLINE char *read_feature(waiting *self, uc_marks *marks, char *p, float *val
     return uc_field_float(value, p, marks->delimiter);
 }
 
-/* The row at p, into the block's next row; returns the end of its line, or NULL. */
+/* Reads the row at p into the block's next row. Returns the end of its line, or NULL if it is bad. */
 UC_INLINE char *read_row(uc_text_block *block, uc_marks *marks, const uc_reader *reader,
                          const uc_layout *self, char *p)
 {

@@ -2,11 +2,11 @@
  *
  * label [qid:N] [bag:ID] column:value column:value ...   # comment
  *
- * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` is no label.
- * Blank lines and lines that hold only a comment are skipped, qid: is read over.
+ * with columns from 1, strictly ascending. The label is a word, kept as it is written; `?` means no label.
+ * Blank lines and lines with only a comment are skipped; qid: is ignored.
  *
- * The loop over column:value pairs is what reading costs. It checks only whether all is well; when it is
- * not, the same words are looked at again, slowly, to say what is wrong. */
+ * Reading spends its time in the loop over column:value pairs. That loop only checks whether all is well; if
+ * not, the same words are parsed again, slowly, to find out what is wrong. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *skip_blanks(const char *p)
     return p;
 }
 
-/* Where the word at p ends: at a blank, a comment, the end of the line or another control character. */
+/* The end of the word at p: a blank, a comment, the end of the line or another control character. */
 static const char *word_end(const char *p)
 {
     while ((unsigned char)*p > ' ' && *p != '#')
@@ -31,7 +31,7 @@ static const char *word_end(const char *p)
     return p;
 }
 
-/* A column of nine digits or more; the eight-digit reader has seen the first eight. */
+/* Reads a column of eight digits or more, which are too many for the eight-digit reader. */
 static const char *read_long_column(uint64_t *column, const char *p)
 {
     uint64_t value = 0;
@@ -42,7 +42,7 @@ static const char *read_long_column(uint64_t *column, const char *p)
     return p;
 }
 
-/* Says what is wrong with the word at p, which is not a good column:value pair after column `before`. */
+/* Reports what is wrong with the word at p, which is not a valid column:value pair after column `before`. */
 static void blame_pair(uc_text_block *block, const char *line, const char *p, uint64_t before)
 {
     if (uc_text_blame_control(block, line))
@@ -79,7 +79,7 @@ static void blame_pair(uc_text_block *block, const char *line, const char *p, ui
                   uc_number_complaint(colon + 1, (size_t)(end - colon - 1)));
 }
 
-/* Goes over a comment to the end of its line; NULL when it holds a control character. */
+/* Skips a comment, up to the end of its line; NULL if it contains a control character. */
 static const char *skip_comment(uc_text_block *block, const char *p)
 {
     if (uc_text_blame_control(block, p))
@@ -87,7 +87,7 @@ static const char *skip_comment(uc_text_block *block, const char *p)
     return rawmemchr(p, '\n');
 }
 
-/* The label and what may follow it, up to the first column; NULL when something is wrong. */
+/* Reads the label and what may follow it, up to the first column; NULL if it is bad. */
 static const char *read_front(uc_text_block *block, const uc_reader *reader, const char *p)
 {
     const char *line = p, *end = word_end(p);
@@ -116,9 +116,9 @@ static const char *read_front(uc_text_block *block, const uc_reader *reader, con
     return block->status == UC_OK ? p : NULL;
 }
 
-/* Adds the pair at p to the batch if it is of the usual shape, `12345:-0.678` followed by a blank or
- * newline, with at most eight digits on either side of the colon. Returns its end, or NULL when it is of
- * another shape, right or wrong. */
+/* Adds the pair at p to the batch if it has the usual form, `12345:-0.678` followed by a blank or newline,
+ * with at most eight digits on either side of the colon. Returns its end, or NULL if it has another form,
+ * valid or not. */
 UC_INLINE const char *gather_pair(uc_batch *batch, const uc_marks *marks, const char *p)
 {
     const size_t place = (size_t)(p - marks->begin);
@@ -133,7 +133,7 @@ UC_INLINE const char *gather_pair(uc_batch *batch, const uc_marks *marks, const 
     return p + length;
 }
 
-/* A pair of any shape; NULL when it is wrong, apart from its column's range and order. */
+/* Reads a pair of any form; NULL if it is bad, apart from its column's range and order. */
 static const char *read_any_pair(uint64_t *column, float *value, const char *p)
 {
     const unsigned digits = uc_number_digits(column, p);
@@ -147,7 +147,7 @@ static const char *read_any_pair(uint64_t *column, float *value, const char *p)
     return end;
 }
 
-/* The first pair from p on whose column is not above that of the one before. */
+/* Reports the first pair from p on whose column is not above the previous one. */
 static void blame_order(uc_text_block *block, const char *line, const char *p, uint64_t before)
 {
     uint64_t column = 0;
@@ -160,7 +160,7 @@ static void blame_order(uc_text_block *block, const char *line, const char *p, u
     blame_pair(block, line, p, before);
 }
 
-/* Empties the batch, whose first pair is at `first`, into the block. */
+/* Writes the batch, whose first pair is at `first`, to the block. */
 static bool empty_batch(uc_text_block *block, uc_batch *batch, const char *line, const char *first,
                         uint64_t *before)
 {
@@ -177,8 +177,8 @@ static bool empty_batch(uc_text_block *block, uc_batch *batch, const char *line,
     return true;
 }
 
-/* column:value pairs from p on, into values and columns from block->pairs on; returns the end of the line,
- * NULL when something is wrong. */
+/* Reads column:value pairs from p on into values and columns, from position block->pairs. Returns the end of
+ * the line; NULL if something is wrong. */
 UC_INLINE const char *read_pairs(uc_text_block *block, uc_marks *marks, const char *line, const char *p)
 {
     uc_batch batch;
@@ -255,7 +255,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *lay
         parse_lines(block, reader);
 }
 
-/* Whether the first example has a bag: then all must have one. */
+/* Finds out whether the first example has a bag; if so, all must have one. */
 static void look(uc_reader *self)
 {
     size_t length, number;

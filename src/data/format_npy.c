@@ -1,6 +1,6 @@
 /*
- * NPY: a matrix of numbers, and its labels in a file of their own. Rows are dense. A matrix in C order is
- * read some MB at a time; one in Fortran order, column after column, can only be handed out as a whole.
+ * NPY: a matrix of numbers, and its labels in a separate file. Rows are dense. A matrix in C order is read
+ * some MB at a time; one in Fortran order, column after column, can only be returned as a whole.
  */
 #include <math.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 typedef struct npy_state {
     uc_npy array;
     size_t rows_done;
-    uint32_t *labels;     /* of all rows; NULL: none */
-    unsigned char *bytes; /* BLOCK_BYTES, or one row when that is more */
+    uint32_t *labels;     /* of all rows; NULL: there are none */
+    unsigned char *bytes; /* BLOCK_BYTES, or one row if that is larger */
     size_t rows_per_block;
     float *column; /* Fortran order: values of a part of a column */
 } npy_state;
 
-/* People have labels in CSV, too. */
+/* Users may have labels in CSV, which fails here. */
 static uc_status check_is_npy(uc_input *input)
 {
     const char *bytes;
@@ -111,7 +111,7 @@ static uc_status next_columns(uc_reader *self)
     return status;
 }
 
-/* For `rows` rows more. */
+/* Makes room for `rows` more rows. */
 static uc_status reserve(uc_reader *self, size_t rows, bool all)
 {
     if (rows == 0)

@@ -1,9 +1,9 @@
 /*
- * CSV with columns of several types, and JSON lines: rows become features as a table says, found by a first
- * look or stored in a model. Columns are matched by name when the file has them.
+ * CSV with columns of several types, and JSON lines. Rows become features as described by a table, which
+ * comes from a first look or from a model. Columns are matched by name if the file has names.
  *
  * Dense rows have every feature; sparse rows those that are not 0. Missing numbers are NaN and words are
- * 1 + log(count) until the encoder has learned, and encoded at once when the table is of a model.
+ * 1 + log(count) until the encoder has learned; with a model's table they are encoded at once.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -19,25 +19,25 @@
 #include "data/table.h"
 #include "data/value_index.h"
 
-#define MOST_COUNTS 64 /* logarithms that are looked up */
+#define MOST_COUNTS 64 /* log(count) is tabulated up to here */
 
 /* One column of the file. */
 typedef struct place {
-    size_t column; /* of the table; SIZE_MAX: it is not used */
+    size_t column; /* of the table; SIZE_MAX: unused */
     bool is_id;
 } place;
 
 typedef struct plan {
     const uc_table *table;
     uc_value_index *categories; /* of the table's columns */
-    size_t category_count;      /* the table may be gone when the plan is freed */
+    size_t category_count;      /* copied: the table may be freed before the plan */
     place *places;              /* of the file's columns */
-    size_t *order; /* columns of the file by their first feature: sparse rows are written in this order */
+    size_t *order; /* columns of the file by first feature: the order in which sparse rows are written */
     size_t order_count;
     float log_counts[MOST_COUNTS];
 } plan;
 
-/* What a block keeps: the fields of a row, and the words of its texts. */
+/* A block's work space: the fields of a row, and the words of its texts. */
 typedef struct workspace {
     uc_field *fields;
     uint64_t *marks;
@@ -76,14 +76,14 @@ static workspace *begin_block(uc_text_block *block, const uc_layout *layout)
 
 /* ---- values ---- */
 
-/* Where the next values of a row go. */
+/* Where the next values of a row are written. */
 typedef struct row_writer {
     uc_text_block *block;
     const plan *plan;
     float *dense; /* NULL: sparse */
 } row_writer;
 
-/* Whether a 0 of a sparse row is stored: it becomes another value, now or when the encoder has learned. */
+/* Whether a 0 of a sparse row is stored, because it becomes another value, now or when the encoder learns. */
 static bool keeps_zero(const uc_table *table, size_t feature)
 {
     return uc_table_centres(table, feature) && (!table->learned || table->shift);
@@ -99,7 +99,7 @@ UC_INLINE void put(const row_writer *self, size_t feature, float value)
         self->dense[feature] = value;
         return;
     }
-    if (value == 0.0f && !filled && !keeps_zero(table, feature)) /* a fold may know another median */
+    if (value == 0.0f && !filled && !keeps_zero(table, feature)) /* a fold may have another median */
         return;
     if (table->learned && table->factor)
         value = uc_encoded_value(table, feature, value);
@@ -200,7 +200,7 @@ static bool make_room(workspace *work, size_t more)
     return true;
 }
 
-/* The words join those of the row's other texts. */
+/* Adds the words to those of the row's other texts. */
 static void add_words(workspace *work, const row_writer *self, const uc_table_column *column,
                       const uc_field *field)
 {
@@ -227,11 +227,11 @@ static int compare_words(const void *a, const void *b)
 
 typedef int32_t four __attribute__((vector_size(16)));
 
-/* Few words go to the place that the number of smaller ones is, so that no branch depends on their order. */
+/* Sorts a few words by counting the smaller ones for each, so that no branch depends on their order. */
 static void sort_few(uint32_t *words, size_t count)
 {
     int32_t keys[FEW_WORDS], places[FEW_WORDS];
-    for (size_t i = 0; i < FEW_WORDS && i < count + 3; i++) /* no two of the words are the same */
+    for (size_t i = 0; i < FEW_WORDS && i < count + 3; i++) /* the words are all different */
         keys[i] = i < count ? (int32_t)(words[i] * FEW_WORDS + i) : INT32_MAX;
     for (size_t i = 0; i < count; i += 4) {
         four mine, smaller = {0};
@@ -423,7 +423,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
         const size_t line = block->lines;
         if (!cut_row(work, block, layout, &marks, &p))
             return;
-        const size_t last = block->lines; /* of a record with line breaks, whose first line is to blame */
+        const size_t last = block->lines; /* problems are reported at a record's first line */
         block->lines = line;
         read_row(work, block, reader, layout);
         if (block->status != UC_OK)
@@ -435,7 +435,7 @@ static void parse(uc_text_block *block, const uc_reader *reader, const void *use
 
 /* ---- beginning ---- */
 
-/* A row has no more values than its columns can have, and two for every word of the text. */
+/* A row has at most as many values as its columns can have, plus two per word of text. */
 static void bound(uc_text_block *block, const void *user)
 {
     const uc_layout *layout = user;
@@ -448,7 +448,7 @@ static const char *name_at(size_t i, const void *user)
     return names[i];
 }
 
-/* The names of the file's columns that the table has not, ended by NULL. */
+/* Lists the names of the file's columns that the table does not have, terminated by NULL. */
 static uc_status list_strangers(const char ***out, const uc_layout *layout, const uc_table *table)
 {
     const char **names = uc_alloc(layout->columns + 1, sizeof *names);
@@ -456,7 +456,8 @@ static uc_status list_strangers(const char ***out, const uc_layout *layout, cons
     if (!names)
         return UC_ERR_NOMEM;
     *out = names;
-    for (size_t i = 0; i < layout->columns && layout->names && !layout->json; i++) /* JSON has the table's */
+    /* With JSON, the names are the table's. */
+    for (size_t i = 0; i < layout->columns && layout->names && !layout->json; i++)
         if (uc_table_find(table, layout->names[i], strlen(layout->names[i])) == SIZE_MAX)
             names[count++] = layout->names[i];
     return UC_OK;
@@ -465,7 +466,7 @@ static uc_status list_strangers(const char ***out, const uc_layout *layout, cons
 #define MOST_MISSING ((size_t)20)
 #define MISSING_TEXT (2 * UC_QUOTE_SIZE + 40)
 
-/* Columns that are not there, after the first one, into `text`. */
+/* Lists the missing columns, except the first, in `text`. */
 static void list_missing(char text[MOST_MISSING * MISSING_TEXT], const uc_table *table, const size_t *missing,
                          size_t count, const char *const *strangers)
 {
@@ -482,7 +483,7 @@ static void list_missing(char text[MOST_MISSING * MISSING_TEXT], const uc_table 
         sprintf(to, " (and %zu more)", count - MOST_MISSING);
 }
 
-/* `any`: some column of the model is there. Without one the file has other names, or none. */
+/* `any`: some column of the model was found. Otherwise the file has other names, or none. */
 static uc_status refuse_missing(const uc_reader *self, const uc_layout *layout, const uc_table *table,
                                 const size_t *missing, size_t count, bool any)
 {
@@ -505,7 +506,8 @@ static uc_status refuse_missing(const uc_reader *self, const uc_layout *layout, 
     return status;
 }
 
-/* A key that no line at hand has stands for a missing value, if there were such rows in training. */
+/* Whether none of the lines looked at has the key although training rows all had it. Otherwise a key that is
+ * absent means a missing value. */
 static bool is_absent(const uc_layout *layout, const uc_table *table, size_t column)
 {
     const uc_table_column *one = &table->columns[column];
@@ -513,7 +515,7 @@ static bool is_absent(const uc_layout *layout, const uc_table *table, size_t col
            one->type != UC_COLUMN_TEXT;
 }
 
-/* All features of the table are there. */
+/* Fails unless all features of the table are present. */
 static uc_status check_missing(const uc_reader *reader, const uc_layout *layout, const uc_table *table,
                                const bool *found, bool any)
 {
@@ -530,7 +532,7 @@ static uc_status check_missing(const uc_reader *reader, const uc_layout *layout,
     return refuse_missing(reader, layout, table, missing, count, any);
 }
 
-/* Which column of the table each column of the file is. */
+/* Finds the table's column for each column of the file. */
 static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *layout)
 {
     const uc_table *table = self->table;
@@ -569,7 +571,7 @@ static uc_status match_columns(plan *self, uc_reader *reader, const uc_layout *l
     return status;
 }
 
-/* Columns by their first features; those of text, which are put last, anywhere. */
+/* Orders columns by their first features; text columns can be anywhere, since their features are put last. */
 static void order_columns(plan *self, size_t columns)
 {
     const uc_table *table = self->table;

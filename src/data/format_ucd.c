@@ -1,16 +1,16 @@
 /*
  * UCD: the arrays of a data set in a container file (container.h), which is mapped and not read. The mapping
- * is private: a change to the data set does not reach the file.
+ * is private: a change to the data set does not affect the file.
  *
  *   header   {"rows", "cols", "sparse", "stride", "entries", "classes": [...], "bags": [...]};
  *            sparse has stride 0
- *   arrays   values; offsets and columns when sparse; y, bag, weights and soft when there are any
+ *   arrays   values; offsets and columns if sparse; y, bag, weights and soft if there are any
  *
- * Weights and soft labels are copied: they stay when the mapping is given back.
+ * Weights and soft labels are copied: they remain when the file is unmapped.
  *
  * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is
- * not: that the pages of the file are there is the disk's business, and a pass over the arrays is all that
- * reading costs.
+ * not verified: detecting damaged pages is the disk's task, and it would take a second pass over the arrays,
+ * while a single pass is all that reading costs.
  */
 #include <math.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static uc_status read_array(void *out, const uc_container *file, const char *nam
     const void *data;
     const uc_status status = uc_container_array(&data, file, name, type, count);
     if (status == UC_OK)
-        memcpy(out, &data, sizeof data); /* the mapping is private: the arrays may be written to */
+        memcpy(out, &data, sizeof data); /* the mapping is private, so the arrays may be written to */
     return status;
 }
 
@@ -78,7 +78,7 @@ static uc_status read_sizes(uc_matrix *X, size_t *entries, const uc_container *f
     return UC_OK;
 }
 
-/* *values: how many the file must have. */
+/* *values becomes the number of values that the file must have. */
 static bool is_shape_possible(size_t *values, const uc_matrix *X, bool sparse, size_t entries)
 {
     *values = entries;
@@ -117,7 +117,7 @@ static uc_status read_labels(uc_dataset *out, const uc_container *file)
         status = read_array(&out->bag, file, "bag", UC_ARRAY_U32, X->rows);
     if (status != UC_OK)
         return status;
-    /* Every array but these has been found to be in the file, and so the rows are no more than its bytes. */
+    /* All arrays except these are known to be in the file, which bounds the number of rows by its bytes. */
     if (X->rows > 0 && !X->offsets && X->stride == 0 && !out->y && !out->bag)
         return uc_fail(UC_ERR_FORMAT, "%s: damaged: %zu rows without columns, labels or bags", file->source,
                        X->rows);
@@ -139,7 +139,7 @@ static uc_status copy_reals(double **out, const uc_container *file, const char *
     return UC_OK;
 }
 
-/* Weights and soft labels, for the rows of the matrix and the reader's classes. */
+/* Reads weights and soft labels, for the rows of the matrix and the reader's classes. */
 static uc_status read_weights(uc_dataset *out, const uc_reader *reader, const uc_container *file)
 {
     size_t cells;
@@ -174,7 +174,7 @@ static uc_status read_header(uc_dataset *out, size_t *entries, uc_reader *reader
 
 typedef struct check {
     const uc_dataset *data;
-    size_t first, last; /* rows that are looked at */
+    size_t first, last; /* the rows to check */
     size_t entries, classes, bags;
     const char *source;
 } check;
@@ -187,7 +187,7 @@ static uc_status fail_row(const check *self, size_t row, const char *what)
 #define LANES 8
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
-/* Infinity and NaN have all bits of the exponent; nothing else has. */
+/* Infinity and NaN have all exponent bits set; no other values do. */
 UC_INLINE bool are_finite(const float *values, size_t count)
 {
     const uint32_t exponent = 0x7f800000u;
@@ -282,7 +282,7 @@ static bool is_weighted_well(const check *self, size_t i)
     return !soft || fabs(sum) <= 1e-9;
 }
 
-/* What else a row has. */
+/* Checks the other properties of a row. */
 static uc_status check_row(const check *self, size_t i)
 {
     const uc_dataset *data = self->data;
@@ -324,7 +324,7 @@ static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, s
 
 /* ---- a range of the rows ---- */
 
-/* The row that follows byte `at` of the file if rows fill it evenly. Where bytes are cut evenly
+/* The row after byte `at` of the file, assuming rows of equal size. If bytes are divided evenly
  * (uc_even_start), so are the rows, as long as a row has more bytes than there are processes. */
 static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
 {
@@ -336,7 +336,7 @@ static size_t row_at(const uc_reader *reader, size_t rows, uint64_t at)
     return (size_t)((double)rows * ((double)(at + 1) / (double)bytes));
 }
 
-/* Only rows first .. last-1, as a copy; the mapping is given back. */
+/* Keeps only a copy of rows first .. last-1, so that the file can be unmapped. */
 static uc_status keep_rows(uc_dataset *data, const uc_reader *reader, size_t first, size_t last)
 {
     uc_dataset part = *data, kept = {0};
@@ -351,7 +351,7 @@ static uc_status keep_rows(uc_dataset *data, const uc_reader *reader, size_t fir
         part.bag += first;
     if (part.weights)
         part.weights += first;
-    part.classes = reader->classes; /* borrowed: the width of the soft labels */
+    part.classes = reader->classes; /* borrowed, for the width of the soft labels */
     if (part.soft)
         part.soft += first * part.classes.count;
     const uc_status status = uc_dataset_subset(&kept, &part, NULL, 0, &reader->context);
@@ -365,7 +365,7 @@ static uc_status keep_rows(uc_dataset *data, const uc_reader *reader, size_t fir
 
 /* ---- the format's functions ---- */
 
-/* The arrays of the mapped file, or of the reader's range of it, checked. */
+/* Gets and checks the arrays of the mapped file, or of the reader's range of it. */
 static uc_status read_arrays(uc_dataset *data, uc_reader *self, const uc_container *file)
 {
     size_t entries = 0;
@@ -402,7 +402,7 @@ static uc_status begin(uc_reader *self)
         return status;
     }
     self->rows = data;
-    self->rows.X.rows = 0; /* until they are asked for */
+    self->rows.X.rows = 0; /* until they are read */
     self->row_capacity = data.X.rows;
     self->sparse = data.X.offsets != NULL;
     self->has_labels = data.y != NULL;
@@ -411,7 +411,7 @@ static uc_status begin(uc_reader *self)
     return UC_OK;
 }
 
-/* All rows at once: they are in the file, not in memory. */
+/* Returns all rows at once: they are in the file, not in memory. */
 static uc_status next(uc_reader *self)
 {
     self->rows.X.rows = self->row_capacity;

@@ -1,14 +1,14 @@
 /*
- * The artificial problems of the papers: points of the plane, with labels.
+ * The artificial problems of the papers: labelled points in the plane.
  *
  * uma-circle      K unit weight vectors w_q and the points x, all uniform on the unit circle; the class of x
  *                 is argmax_q <w_q, x>, and points whose two best classes differ by less than the margin are
  *                 drawn again. Neighbouring weights may be so close that the margin leaves nothing of a
  *                 class: the weights are drawn again until every class keeps 1% of the circle.
  *                 (Louche, Ralaivola: Unconfused ultraconservative multiclass algorithms, section 4.1)
- * copa-gaussians  Gaussians at (0,1), (1,0), (-1,0); the first one holds nearly all of the examples.
+ * copa-gaussians  Gaussians at (0,1), (1,0), (-1,0); the first one has nearly all of the examples.
  *                 (Ralaivola: Confusion-based online learning and a passive-aggressive scheme, section 4)
- * cspa-gaussians  Gaussians of equally many examples at (1,1), (1,-1), (-1,1), (-1,-1);
+ * cspa-gaussians  Gaussians with equal numbers of examples at (1,1), (1,-1), (-1,1), (-1,-1);
  *                 --sigma is a variance.
  *                 (Kaneko et al.: Online multiclass classification based on prediction margin for partial
  *                 feedback)
@@ -16,9 +16,9 @@
  *                 (Stempfel, Ralaivola: Learning kernel perceptrons on noisy data and random projections,
  *                 section 5.2)
  *
- * A label is decided by the coordinates as they are stored, in float: the definition holds for every example
- * exactly. The problem, the training and the test examples have a random sequence each, so that none depends
- * on how many examples of another were asked for.
+ * A label is determined by the coordinates as they are stored, in float, so the definition holds exactly for
+ * every example. The problem, the training examples and the test examples each have a random sequence, so
+ * that none depends on how many examples of another are drawn.
  */
 #include "unconfuse/dataset.h"
 
@@ -35,17 +35,17 @@
 #define SEQUENCE_FLIPS UINT64_C(0x67656e2d66)
 
 #define PI 3.14159265358979323846
-#define HALF_SIDE 10.0 /* of the square of the rp problems */
+#define HALF_SIDE 10.0 /* of the square in the rp problems */
 
 #define CIRCLE_CLASSES 20
-#define CIRCLE_POINTS 1000 /* where a draw of the weights is judged */
-#define CIRCLE_LEAST 10    /* of them that every class must keep: 1% */
+#define CIRCLE_POINTS 1000 /* at which a draw of the weights is evaluated */
+#define CIRCLE_LEAST 10    /* points that every class must keep: 1% */
 #define CIRCLE_DRAWS 20000
 
 /* ---- settings ---- */
 
 typedef struct circle_settings {
-    double noise_rate; /* first in every struct: uc_generator_run reads it there */
+    double noise_rate; /* first in every struct, where uc_generator_run reads it */
     uint64_t classes;
     double margin;
 } circle_settings;
@@ -65,7 +65,7 @@ typedef struct ellipses_settings {
     double distance, width, height;
 } ellipses_settings;
 
-typedef struct radii_settings { /* ring and dart */
+typedef struct radii_settings { /* of ring and dart */
     double noise_rate;
     double inner, outer;
     uint64_t sectors;
@@ -239,13 +239,13 @@ static const uc_option hyper_options[] = {
     {0},
 };
 
-/* ---- problems ---- */
+/* ---- the problems ---- */
 
-/* What is drawn once for a problem, and the state of one sample of it. */
+/* What is drawn once per problem, and the state of one sample of it. */
 typedef struct problem {
     const any_settings *settings;
     double weights[CIRCLE_CLASSES][2]; /* uma-circle */
-    size_t left[4];                    /* cspa-gaussians: examples still to be drawn of every class */
+    size_t left[4];                    /* cspa-gaussians: examples of each class still to be drawn */
 } problem;
 
 static void uniform_on_circle(double point[2], uc_rng *rng)
@@ -255,7 +255,7 @@ static void uniform_on_circle(double point[2], uc_rng *rng)
     point[1] = sin(angle);
 }
 
-/* The class of a point, and by how much it beats the second best. */
+/* The class of a point, and its margin over the second best. */
 static uint32_t circle_class(double *margin, const problem *self, double x, double y)
 {
     uint32_t best = 0;
@@ -303,7 +303,7 @@ static uc_status circle_prepare(problem *self, uc_rng *rng)
         CIRCLE_DRAWS, (unsigned)settings->classes, settings->margin);
 }
 
-/* At least 1% of the circle per class was found to pass, so the loop ends. */
+/* The loop ends, since each class is known to keep at least 1% of the circle. */
 static uint32_t circle_draw(float point[2], problem *self, uc_rng *rng)
 {
     double position[2], margin;
@@ -334,7 +334,7 @@ static uint32_t copa_draw(float point[2], problem *self, uc_rng *rng)
     return (uint32_t)label;
 }
 
-/* Every order of the equally many examples of the classes is equally likely. */
+/* All orders of the equally many examples per class are equally likely. */
 static uint32_t cspa_draw(float point[2], problem *self, uc_rng *rng)
 {
     static const double centres[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
@@ -386,8 +386,8 @@ static uint32_t chess_draw(float point[2], problem *self, uc_rng *rng)
     return (chess_square(point[0], squares) + chess_square(point[1], squares)) % 2 == 0;
 }
 
-/* Two circles make three rings, the outermost being the rest of the square. Sectors alternate, beginning with
- * +1 from the horizontal axis on, and the colours swap from ring to ring. */
+/* Two circles make three rings; the outermost is the rest of the square. Sectors alternate, starting with +1
+ * at the horizontal axis, and the colours are swapped from ring to ring. */
 static uint32_t dart_draw(float point[2], problem *self, uc_rng *rng)
 {
     const radii_settings *settings = &self->settings->radii;
@@ -398,7 +398,7 @@ static uint32_t dart_draw(float point[2], problem *self, uc_rng *rng)
     if (turn < 0.0)
         turn += 1.0;
     uint64_t sector = (uint64_t)(turn * (double)settings->sectors);
-    if (sector == settings->sectors) /* a tiny negative angle is rounded to a whole turn */
+    if (sector == settings->sectors) /* a tiny negative angle may be rounded to a full turn */
         sector--;
     return (ring + sector) % 2 == 0;
 }
@@ -427,9 +427,9 @@ struct uc_generator {
     const char *name, *summary;
     const uc_option *options;
     size_t settings_size;
-    size_t classes; /* 0: a setting, and their names are 1, 2, ...; 2: -1 and +1; else 1, 2, ... */
-    size_t examples, test_examples;                   /* of the paper */
-    uc_status (*prepare)(problem *self, uc_rng *rng); /* NULL: nothing to draw or check beforehand */
+    size_t classes; /* 0: given by a setting; if 2, they are named -1 and +1, otherwise 1, 2, ... */
+    size_t examples, test_examples;                   /* in the paper */
+    uc_status (*prepare)(problem *self, uc_rng *rng); /* NULL: nothing to draw or check first */
     uint32_t (*draw)(float point[2], problem *self, uc_rng *rng);
 };
 

@@ -3,8 +3,8 @@
  *
  *   file or memory  ->  raw (packed bytes)  ->  zlib or zstd  ->  the caller, or head (bytes peeked at)
  *
- * A file that is not packed goes from the system straight into the caller's buffer. An archive may consist of
- * several members one after the other, as `cat a.gz b.gz` makes; it must end where a member ends.
+ * A file that is not packed is read by the system directly into the caller's buffer. An archive may consist
+ * of several concatenated members, as made by `cat a.gz b.gz`; it must end at the end of a member.
  */
 #define _GNU_SOURCE
 #include "data/input.h"
@@ -29,13 +29,13 @@ struct uc_input {
     bool regular;
     const unsigned char *memory;
     uint64_t done, total;
-    bool windowed; /* the file goes on after `total` */
+    bool windowed; /* the file continues after `total` */
 
     packing packing;
     z_stream gzip;
     ZSTD_DStream *zstd;
-    bool inside;        /* a member of the archive has begun and not ended */
-    unsigned char *raw; /* bytes from the file that no one has taken yet: raw[raw_at .. raw_end) */
+    bool inside;        /* within a member of the archive */
+    unsigned char *raw; /* bytes from the file that have not been used yet: raw[raw_at .. raw_end) */
     size_t raw_at, raw_end;
 
     char *head;
@@ -49,7 +49,7 @@ static uc_status fail_io(const uc_input *self)
     return uc_fail(UC_ERR_IO, "%s: cannot read: %s", self->name, strerror(errno));
 }
 
-/* Up to `size` bytes as the file has them; *got is 0 at its end. */
+/* Reads up to `size` bytes of the file or memory; *got is 0 at its end. */
 static uc_status take(size_t *got, uc_input *self, void *buffer, size_t size)
 {
     if (self->file < 0) {
@@ -96,7 +96,7 @@ static void zlib_free(voidpf user, voidpf block)
     uc_free(block);
 }
 
-/* Fills `raw` when it is empty; *ended: there is nothing more. */
+/* Fills `raw` if it is empty; *ended: there are no more bytes. */
 static uc_status refill(bool *ended, uc_input *self)
 {
     *ended = false;
@@ -164,7 +164,7 @@ static uc_status step_zstd(size_t *made, uc_input *self, void *buffer, size_t si
     return UC_OK;
 }
 
-/* At least one unpacked byte; none at the end of the archive. */
+/* Unpacks at least one byte, or none at the end of the archive. */
 static uc_status unpack(size_t *got, uc_input *self, void *buffer, size_t size)
 {
     for (;;) {
@@ -172,7 +172,7 @@ static uc_status unpack(size_t *got, uc_input *self, void *buffer, size_t size)
         uc_status status = refill(&ended, self);
         if (status != UC_OK)
             return status;
-        /* What zstd still holds back comes out without new input. */
+        /* zstd may still return buffered bytes without new input. */
         if (ended && self->packing == GZIP && self->inside)
             return uc_fail(UC_ERR_FORMAT, "%s: the archive ends too early", self->name);
         if (ended && !self->inside) {
@@ -192,7 +192,7 @@ static uc_status unpack(size_t *got, uc_input *self, void *buffer, size_t size)
 
 /* ---- opening ---- */
 
-/* The first bytes decide whether the file is packed. */
+/* Detects from the first bytes whether the file is packed. */
 static uc_status recognise(uc_input *self)
 {
     self->raw = uc_alloc(RAW_BYTES, 1);
@@ -242,7 +242,7 @@ static uc_status open_file(uc_input *self, const char *path)
         return uc_fail(UC_ERR_IO, "%s: is a directory", self->name);
     self->regular = S_ISREG(info.st_mode);
     if (self->regular) {
-        /* Standard input may be a file that someone has begun to read. */
+        /* Standard input may be a file that has been read in part. */
         const off_t at = lseek(self->file, 0, SEEK_CUR);
         self->regular = at >= 0;
         if (at <= 0)
@@ -319,7 +319,7 @@ void uc_input_close(uc_input *self)
 
 /* ---- reading ---- */
 
-/* One step: what was peeked at, or what the next stage gives. */
+/* One step: returns peeked bytes, or what the next stage returns. */
 static uc_status read_some(size_t *got, uc_input *self, void *buffer, size_t size)
 {
     if (self->head && self->head_at < self->head_end) {
@@ -447,7 +447,7 @@ static size_t count_lines(const char *bytes, size_t length)
     return lines;
 }
 
-/* The head grows while no one has read of it; reading goes on after it. */
+/* The head grows until reading starts, which continues after it. */
 uc_status uc_input_peek_lines(const char **bytes, size_t *length, bool *whole, uc_input *self, size_t lines)
 {
     uc_status status = uc_input_peek(bytes, length, self);
@@ -457,7 +457,7 @@ uc_status uc_input_peek_lines(const char **bytes, size_t *length, bool *whole, u
     char *head = self->head;
     size_t seen = count_lines(head, filled);
     *whole = false;
-    self->head_at = self->head_end; /* what follows is not in the head */
+    self->head_at = self->head_end; /* the bytes after it are not in the head */
     while (seen < lines && !*whole) {
         size_t got = 0;
         if (filled == room) {
@@ -483,7 +483,7 @@ uc_status uc_input_peek_lines(const char **bytes, size_t *length, bool *whole, u
     return status;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const char *uc_input_name(const uc_input *self)
 {
@@ -555,7 +555,7 @@ static uc_status look_through(const uc_input *self, uint64_t at, uint64_t end,
     return status;
 }
 
-/* *user counts the bytes up to the first newline, with it. */
+/* *user counts the bytes up to and including the first newline. */
 static bool see_newline(const char *bytes, size_t count, void *user)
 {
     const char *newline = memchr(bytes, '\n', count);
@@ -579,12 +579,12 @@ uc_status uc_input_line_at(uint64_t *begin, const uc_input *self, uint64_t at)
     return status;
 }
 
-/* A walk through records, byte by byte. */
+/* State of a scan for records, byte by byte. */
 typedef struct record_walk {
     char delimiter;
-    enum { AT_BEGINNING, IN_PLAIN, IN_QUOTES, AFTER_QUOTE } place; /* of a field */
+    enum { AT_BEGINNING, IN_PLAIN, IN_QUOTES, AFTER_QUOTE } place; /* within a field */
     uint64_t passed, at;
-    uint64_t begin; /* the first record at `at` or later; UINT64_MAX: not seen yet */
+    uint64_t begin; /* the first record at `at` or later; UINT64_MAX: not found yet */
 } record_walk;
 
 static bool see_record(const char *bytes, size_t count, void *user)
@@ -596,7 +596,7 @@ static bool see_record(const char *bytes, size_t count, void *user)
             if (c == '"')
                 self->place = AFTER_QUOTE;
         } else if (c == '"' && (self->place == AFTER_QUOTE || self->place == AT_BEGINNING)) {
-            self->place = IN_QUOTES; /* it begins, or goes on: two quotes are one that belongs to the field */
+            self->place = IN_QUOTES; /* begins or continues: two quotes stand for one in the field */
         } else if (c == '\n') {
             self->place = AT_BEGINNING;
             if (self->passed + i + 1 >= self->at) {

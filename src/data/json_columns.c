@@ -1,5 +1,5 @@
-/* The columns of JSON lines: a pass over all files that collects the names, before the first look at values,
- * and the layout of a file that is read. */
+/* The columns of JSON lines: a pass over all files that collects the names, before values are looked at, and
+ * the layout of a file that is read. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <strings.h>
@@ -11,11 +11,11 @@
 
 /* ---- names ---- */
 
-/* The names of some lines, and which of them is the last of each. */
+/* The names that occur in some lines, and the last name of each line. */
 typedef struct key_list {
     uc_names keys;
     uc_json_line line;
-    uint32_t last; /* UC_NONE: there was no line */
+    uint32_t last; /* UC_NONE: no line yet */
     bool last_varies;
     size_t rows;
 } key_list;
@@ -38,7 +38,8 @@ static void note_last(key_list *self, uint32_t last)
     self->last = last;
 }
 
-/* The names of the line at *at, which moves to its newline. Who reads the values says what is wrong. */
+/* Lists the names in the line at *at, which moves to its newline. Problems are reported by the pass that
+ * reads the values. */
 static uc_status list_line(key_list *self, char **at)
 {
     uc_json_pair pair;
@@ -85,7 +86,7 @@ static uc_status list_lines(key_list *self, char *p, const char *end, size_t *li
 
 typedef struct key_pass {
     key_list all;
-    size_t most_rows; /* to look at */
+    size_t most_rows; /* that are looked at */
 } key_pass;
 
 static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)
@@ -200,7 +201,8 @@ static uc_status name_column(uc_table *table, const char *wanted, const char *so
     return UC_OK;
 }
 
-/* Unless it is named: a column with one of the usual names, else the one that is last in all lines. */
+/* Unless the label is named: a column with one of the usual names, otherwise the one that is last in all
+ * lines. */
 static void find_label(uc_table *table, const key_list *list)
 {
     static const char *const names[] = {"label", "class", "target", "y"};
@@ -263,7 +265,7 @@ uc_status uc_json_find_columns(uc_table **out, const uc_look_source *source, con
         status = list_file(&self, source, f, settings, context);
     if (status == UC_OK && self.all.rows == 0)
         status = uc_fail(UC_ERR_FORMAT, "%s: no examples", name);
-    if (status == UC_OK && self.all.keys.count == 0) { /* the first line is no object, or an empty one */
+    if (status == UC_OK && self.all.keys.count == 0) { /* the first line is not an object, or an empty one */
         uint32_t index;
         status = uc_names_add(&index, &self.all.keys, "", 0);
     }
@@ -281,7 +283,7 @@ static uc_status add_column(uc_layout *self, const char *name)
     return uc_names_add(&index, &self->keys, name, strlen(name));
 }
 
-/* The names of the lines at hand, from a copy, since cutting changes them. */
+/* Lists the names in the lines read so far, from a copy, since cutting changes them. */
 static uc_status list_at_hand(key_list *list, const uc_reader *reader)
 {
     size_t length, number, lines = 0;
@@ -298,7 +300,7 @@ static uc_status list_at_hand(key_list *list, const uc_reader *reader)
     return status;
 }
 
-/* The table's columns, then what only the file has. */
+/* Adds the table's columns, then those that only the file has. */
 static uc_status add_columns(uc_layout *self, const uc_table *table, const uc_names *keys)
 {
     uc_status status = UC_OK;
@@ -312,7 +314,7 @@ static uc_status add_columns(uc_layout *self, const uc_table *table, const uc_na
 static uc_status keep_names(uc_layout *self, const uc_table *table, const uc_names *keys,
                             const uc_read_settings *settings)
 {
-    const bool decided = table->rows > 0 || table->learned; /* else, columns have no types yet */
+    const bool decided = table->rows > 0 || table->learned; /* otherwise, columns have no types yet */
     self->columns = self->keys.count;
     self->names = uc_alloc(self->columns, sizeof *self->names);
     self->dropped = uc_alloc(self->columns, sizeof *self->dropped);
@@ -332,14 +334,14 @@ static uc_status keep_names(uc_layout *self, const uc_table *table, const uc_nam
     return UC_OK;
 }
 
-/* Which columns are labels, bags and weights: as the table says, unless the settings name others. */
+/* Finds the columns of labels, bags and weights: the table's, unless the settings name others. */
 static void place_columns(uc_layout *self, const uc_table *table, const uc_read_settings *settings)
 {
     self->label = self->bag = self->weight = UC_NO_COLUMN;
     for (size_t i = 0; i < self->columns; i++) {
         const char *name = self->names[i];
         if (table->learned && !self->present[i])
-            continue; /* rows to predict need none */
+            continue; /* not needed for prediction */
         const size_t c = uc_table_find(table, name, strlen(name));
         const uc_column_type type = c == SIZE_MAX ? UC_COLUMN_DROP : table->columns[c].type;
         if (settings->label ? strcmp(settings->label, name) == 0 : type == UC_COLUMN_LABEL)

@@ -7,7 +7,7 @@
 
 #include "data/table.h"
 
-static const char nothing[UC_NUMBER_SLACK + 1]; /* an empty field, readable as far as one in a buffer is */
+static const char nothing[UC_NUMBER_SLACK + 1]; /* an empty field, followed by as many bytes as in a buffer */
 
 /* ---- problems ---- */
 
@@ -24,7 +24,7 @@ static bool blame(uc_json_line *self, const char *format, ...)
     return false;
 }
 
-/* What is found where something else is expected. */
+/* Reports what was found instead of what was expected. */
 static bool blame_found(uc_json_line *self, const char *expected)
 {
     char quoted[UC_QUOTE_SIZE];
@@ -52,7 +52,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits at p; -1: they are none. */
+/* The value of the four digits at p; -1 if they are not hexadecimal. */
 static int32_t read_unit(const char *p)
 {
     int32_t unit = 0;
@@ -85,7 +85,7 @@ static char *put_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* self->at is at the u of \u; afterwards it is at the last digit. A character beyond 16 bits is a pair. */
+/* self->at moves from the u of \u to the last digit. A character beyond 16 bits is a pair of escapes. */
 static char *read_unicode(uc_json_line *self, char *to)
 {
     int32_t unit = read_unit(self->at + 1);
@@ -113,7 +113,7 @@ static char *read_unicode(uc_json_line *self, char *to)
     return put_utf8(to, c);
 }
 
-/* self->at is after a backslash; afterwards it is at the last character of the escape. */
+/* self->at moves from the character after the backslash to the last one of the escape. */
 static char *read_escape(uc_json_line *self, char *to)
 {
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -132,7 +132,7 @@ static char *read_escape(uc_json_line *self, char *to)
     return to + 1;
 }
 
-/* The text at self->at, which is its first quote; moves on after the last. */
+/* Cuts the text whose opening quote is at self->at; moves to after its closing quote. */
 static bool cut_text(const char **begin, size_t *length, uc_json_line *self)
 {
     char *to = ++self->at;
@@ -166,7 +166,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Digits, of which there is at least one; NULL: there is none. */
+/* At least one digit; NULL if there is none. */
 static const char *some_digits(const char *p, const char *end)
 {
     const char *last = skip_digits(p, end);
@@ -194,7 +194,7 @@ bool uc_json_is_word(const char *text, size_t length)
     return p == end;
 }
 
-/* Infinity and NaN are no JSON, but what Python writes. */
+/* Infinity and NaN are not valid JSON, but Python writes them. */
 static bool is_not_finite(const char *text, size_t length)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -219,7 +219,7 @@ static bool cut_word(uc_json_pair *out, uc_json_line *self)
     return true;
 }
 
-/* An array is not looked into, but its end is found. */
+/* Finds the end of an array without looking at its items. */
 static bool skip_array(uc_json_pair *out, uc_json_line *self)
 {
     size_t depth = 0;
@@ -289,7 +289,7 @@ static bool enter(uc_json_line *self)
     return true;
 }
 
-/* Closes objects and passes commas up to the next key; false: the line has ended, or there is a problem. */
+/* Closes objects and skips commas up to the next key; false: the line has ended, or there is a problem. */
 static bool find_key(uc_json_line *self)
 {
     if (self->depth == 0) {
@@ -339,7 +339,7 @@ static bool cut_value(uc_json_pair *out, uc_json_line *self)
     return cut_text(&out->value.begin, &out->value.length, self);
 }
 
-/* The whole name of a key: within another object, that of the object first. */
+/* Makes the full name of a key, which begins with the names of the enclosing objects. */
 static bool join_key(uc_json_pair *out, uc_json_line *self)
 {
     const size_t outer = self->path_length;
@@ -409,7 +409,7 @@ static uc_status begin_row(uc_field *fields, uc_json_row *self, const uc_layout 
     return UC_OK;
 }
 
-/* The column of a key: mostly the one after the last. */
+/* The column of a key, which is usually the next one. */
 static size_t find_column(const uc_layout *layout, const uc_json_pair *pair, size_t next)
 {
     if (next < layout->columns && uc_json_is_key(pair, layout->names[next]))
@@ -446,7 +446,7 @@ uc_status uc_json_cut_row(uc_field *fields, uc_json_row *self, const uc_layout *
     while (self->line.status == UC_OK && uc_json_next(&pair, &self->line)) {
         const size_t column = find_column(layout, &pair, next);
         if (column == UC_NO_COLUMN)
-            continue; /* only after the rows that were looked at */
+            continue; /* only possible after the lines that were looked at */
         take_pair(fields, self, layout, column, &pair);
         next = column + 1;
     }

@@ -1,4 +1,4 @@
-/* Labels in a file of their own: one per line, an NPY array, or those of a data file. */
+/* Labels in a separate file: one per line, an NPY array, or those of a data file. */
 #include <string.h>
 
 #include "data/delimited.h"
@@ -21,7 +21,7 @@ static bool is_name_of(const uc_names *known, const char *text, size_t length)
     return uc_names_find_label(known, text, length) != UC_NONE;
 }
 
-/* No line looks like features, unless that is just what a class is called. */
+/* Whether the lines are only labels: none looks like features, unless a class has that name. */
 static bool is_list(uc_lines *lines, const uc_names *known)
 {
     bool list = memchr(lines->text, '\0', lines->length) == NULL;
@@ -33,7 +33,7 @@ static bool is_list(uc_lines *lines, const uc_names *known)
     return list;
 }
 
-/* No label has control characters: a zero byte would end the text, a tab tells of more columns than one. */
+/* A label has no control characters: a zero byte would end the text, and a tab indicates several columns. */
 static uc_status check_line(const uc_lines *lines, const char *name)
 {
     if (lines->width == 0)
@@ -91,7 +91,7 @@ static uc_status read_npy(uc_labels *out, bool *is_data, const void *bytes, size
     return status;
 }
 
-/* The labels of the data; the rest is freed. */
+/* Keeps the labels of the data; the rest is freed. */
 static uc_status take_labels(uc_labels *out, uc_dataset *data, const char *name)
 {
     if (!data->y) {
@@ -124,7 +124,7 @@ static uc_status read_labels(uc_labels *out, uc_table_text **text, uc_lines *lin
         return read_list(out, lines, name);
     uc_dataset data = {0};
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
-    own.weights = own.soft_labels = NULL; /* they are of the data that the labels belong to */
+    own.weights = own.soft_labels = NULL; /* these are for the data that the labels belong to */
     uc_format format = (uc_format)own.format;
     uc_status status = UC_OK;
     if (format == UC_FORMAT_AUTO)

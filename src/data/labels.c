@@ -1,11 +1,11 @@
-/* Labels that do not mean what they say: positives among unlabelled examples, and labels of bags. */
+/* Labels with a special meaning: positives among unlabelled examples, and labels of bags. */
 #include <string.h>
 
 #include "base/base.h"
 #include "data/exchange.h"
 #include "data/reader.h"
 
-/* The name of the class that the file does not name. */
+/* Adds a name for the class that the file does not name. */
 static uc_status name_the_others(uc_names *classes, const char *positive)
 {
     char *name = uc_alloc(strlen(positive) + 5, 1);
@@ -22,7 +22,7 @@ static uc_status name_the_others(uc_names *classes, const char *positive)
     return status;
 }
 
-/* How many examples of all processes are labelled so, and how many there are. */
+/* Counts the examples with this label, and all examples, over all processes. */
 static uc_status count_labelled(double counts[2], const uc_dataset *data, uint32_t label,
                                 const uc_context *context)
 {
@@ -61,7 +61,7 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
         return uc_fail(UC_ERR_FORMAT, "every example is labelled %s: unlabelled ones are needed too",
                        classes->text[found]);
     uc_names both = {0};
-    uint32_t position[2] = {0, 1}; /* of each class, once they are sorted */
+    uint32_t position[2] = {0, 1}; /* of both classes, after sorting */
     status = uc_names_copy(&both, classes);
     if (status == UC_OK && both.count == 1)
         status = name_the_others(&both, classes->text[found]);
@@ -84,7 +84,7 @@ uc_status uc_dataset_positive_unlabelled(uint32_t *index, uc_dataset *data, cons
     return UC_OK;
 }
 
-/* The same of rows that one process has, or of the labels and bags of all. */
+/* Checks the bags of one process's rows, or the labels and bags of all rows. */
 static uc_status check_bags(const uc_dataset *data)
 {
     uint32_t *label = uc_alloc(data->bags.count, sizeof *label);

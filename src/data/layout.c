@@ -1,4 +1,4 @@
-/* Which column of a CSV file is what: layout.h. */
+/* Finds the roles of a CSV file's columns; see layout.h. */
 #define _GNU_SOURCE
 #include "data/layout.h"
 
@@ -68,8 +68,8 @@ uc_status uc_refuse_name(const char *source, const char *wanted, const char *whe
                    more);
 }
 
-/* The column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name of the first line, which then
- * is a header. Whether a number is also a name is for the caller to see. */
+/* Finds the column that a user calls `wanted`: 1, 2, ..., -1 for the last, or a name in the first line, which
+ * then is a header. The caller checks whether a number is also a name. */
 static uc_status find_column(size_t *out, bool *header, const uc_reader *reader, const char *wanted,
                              const uc_field *fields, size_t count)
 {
@@ -100,18 +100,19 @@ typedef struct cut_copy {
     size_t count;
 } cut_copy;
 
-/* Whether a column has neither a name nor a first value: a separator at the end of every line makes one. */
+/* Whether a column has neither a name nor a first value, as a separator at the end of every line makes. */
 static bool is_blank(const cut_copy *first, const cut_copy *second, size_t column)
 {
     return column < second->count && second->fields[column].length == 0 && first->fields[column].length == 0;
 }
 
-/* The last column, or the last one that is not blank where columns have names. */
+/* The last column, or the last one that is not blank if columns have names. */
 static size_t last_column(const uc_reader *reader, const uc_layout *self, const cut_copy *first,
                           const cut_copy *second)
 {
     const size_t others = (size_t)(self->bag != UC_NO_COLUMN) + (size_t)(self->weight != UC_NO_COLUMN);
-    bool named = reader->settings.expected_cols + others + 1 != self->columns; /* of rows to predict */
+    /* If a model's columns and a label make up the file, the last column is the label even if it is blank. */
+    bool named = reader->settings.expected_cols + others + 1 != self->columns;
     for (size_t i = 0; i < self->columns && named; i++)
         named = !is_number(&first->fields[i]);
     size_t last = UC_NO_COLUMN;
@@ -129,7 +130,7 @@ static size_t last_column(const uc_reader *reader, const uc_layout *self, const 
 static const char *const usual_names[] = {"label", "class", "target", "y"};
 #define USUAL (sizeof usual_names / sizeof *usual_names)
 
-/* Unless one is named: a column with one of the usual names, else the last; none when all columns are
+/* If none is named: a column with one of the usual names, otherwise the last one; none if all columns are
  * features. */
 static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout *self, const cut_copy *first,
                           const cut_copy *second)
@@ -141,7 +142,7 @@ static size_t usual_label(bool *header, const uc_reader *reader, const uc_layout
             return UC_NO_COLUMN; /* before `y`, which may well be a feature */
         for (size_t i = 0; i < self->columns; i++)
             if (uc_layout_is_feature(self, i) && is_called(&fields[i], usual_names[n])) {
-                *header = *header || n < 3; /* `y` may well be a label: yes or no */
+                *header = *header || n < 3; /* `y` may be a label itself, as in yes and no */
                 return i;
             }
     }
@@ -172,7 +173,7 @@ static uc_status find_columns(uc_layout *self, bool *header, const uc_reader *re
     return UC_OK;
 }
 
-/* A name of the header is meant before a number. */
+/* A name in the header takes precedence over a number. */
 static void prefer_name(size_t *column, const char *wanted, const uc_layout *self, const uc_field *fields)
 {
     if (!wanted || *column == UC_NO_COLUMN)
@@ -182,7 +183,7 @@ static void prefer_name(size_t *column, const char *wanted, const uc_layout *sel
         *column = named;
 }
 
-/* No column is two things. */
+/* Fails if a column has two roles. */
 static uc_status check_distinct(const uc_layout *self, const uc_reader *reader)
 {
     const struct {
@@ -223,7 +224,8 @@ static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *
     return UC_OK;
 }
 
-/* A name that no earlier column has: a second `x` is `x.1`, and a fifth column without a name `column 5`. */
+/* Makes a name that no earlier column has: a second `x` becomes `x.1`, and a nameless fifth column `column
+ * 5`. */
 static uc_status keep_name(char **out, uc_names *taken, const uc_field *field, size_t column)
 {
     char number[40];
@@ -257,7 +259,7 @@ static uc_status keep_names(uc_layout *self, const uc_field *fields)
     return status;
 }
 
-/* Before any name is kept: a name with a zero byte would end there. */
+/* Called before any name is copied, since a copy would end at a zero byte. */
 static uc_status check_controls(const uc_layout *self, const uc_reader *reader, const uc_field *fields,
                                 size_t line)
 {
@@ -271,7 +273,7 @@ static uc_status check_controls(const uc_layout *self, const uc_reader *reader, 
     return UC_OK;
 }
 
-/* Names are text, as values are. */
+/* Names must be text, like values. */
 static uc_status check_names(const uc_layout *self, const uc_reader *reader, const uc_field *fields,
                              size_t line)
 {
@@ -291,7 +293,8 @@ static uc_status check_names(const uc_layout *self, const uc_reader *reader, con
     return UC_OK;
 }
 
-/* The fields of the line at `line`, at most length + 1. The text may be cut, and must outlive them. */
+/* Cuts the line at `line` into fields, at most length + 1 of them. The text is changed, and must outlive
+ * them. */
 static uc_status cut_line(uc_field *fields, size_t *count, char delimiter, const uc_reader *reader,
                           char *line, size_t number)
 {
@@ -346,7 +349,7 @@ static uc_status copy_line(cut_copy *out, char delimiter, const uc_reader *reade
     return cut_line(out->fields, &out->count, delimiter, reader, out->text, number);
 }
 
-/* The record after the first line, if there is a whole one that can be cut. */
+/* Copies the record after the first line, if it is complete and can be cut. */
 static uc_status copy_second(cut_copy *out, char delimiter, const uc_reader *reader, const char *line,
                              size_t length, size_t number)
 {
@@ -357,7 +360,7 @@ static uc_status copy_second(cut_copy *out, char delimiter, const uc_reader *rea
     const char *stop = uc_record_end(next, next, end, delimiter);
     if (stop && copy_line(out, delimiter, reader, next, (size_t)(stop - next), number + 1) == UC_ERR_NOMEM)
         return UC_ERR_NOMEM;
-    return UC_OK; /* what is wrong with it is said when it is read */
+    return UC_OK; /* problems are reported when it is read */
 }
 
 static uc_status learn_numbers(uc_layout *self, bool *header, const uc_reader *reader, const char *line,
@@ -398,7 +401,7 @@ static bool looks_like_header(const cut_copy *first, const cut_copy *second)
     return numbers == 0;
 }
 
-/* A table of a model has its columns by their names; the label's may be missing. */
+/* Finds columns by their names in a model's table; the label's may be missing. */
 static void find_known(uc_layout *self, const uc_table *table, const uc_reader *reader)
 {
     for (size_t i = 0; i < self->columns; i++) {
@@ -425,7 +428,7 @@ static uc_status choose_table_columns(uc_layout *self, bool *header, const uc_re
     uc_status status = UC_OK;
     *header = known || looks_like_header(first, second);
     if (known) {
-        uc_reader only_named = *reader; /* the last column is a label only by name */
+        uc_reader only_named = *reader; /* the last column is the label only if its name says so */
         only_named.settings.label = wanted ? wanted : "none";
         status = find_columns(self, header, &only_named, first, second);
         find_known(self, table, reader);
@@ -472,7 +475,7 @@ static uc_status learn_table(uc_layout *self, bool *header, const uc_reader *rea
     return status;
 }
 
-/* ---- both ---- */
+/* ---- both kinds of table ---- */
 
 uc_status uc_layout_begin(uc_layout **out, uc_reader *reader, uc_text_parser *parser, bool is_table)
 {
@@ -535,7 +538,7 @@ bool uc_is_index_name(const char *name)
     return strcmp(name, "column 1") == 0 || strcmp(name, "Unnamed: 0") == 0;
 }
 
-/* Of a user's database: id, uuid, key, or anything that ends in _id. */
+/* Names such as databases use: id, uuid, key, or anything that ends in _id. */
 bool uc_table_is_id_name(const char *name, size_t length)
 {
     static const char *const names[] = {"id", "uuid", "key"};

@@ -1,4 +1,4 @@
-/* Files in memory, mapped where the system can. */
+/* Files in memory, mapped if the system can do that. */
 #define _GNU_SOURCE
 #include "data/mapping.h"
 

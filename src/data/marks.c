@@ -1,4 +1,4 @@
-/* Marks of characters and batches of numbers; marks.h says what they are. */
+/* Marks of characters and batches of numbers, which marks.h explains. */
 #include "data/marks.h"
 
 #include "base/base.h"
@@ -85,13 +85,13 @@ void uc_marks_move(uc_marks *self, const char *p)
 const double uc_batch_scales[16] = {1.0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,
                                     -1.0, -1e-1, -1e-2, -1e-3, -1e-4, -1e-5, -1e-6, -1e-7};
 
-/* Eight digits, zero bytes before them. */
+/* The value of eight digits, padded with zero bytes at the front. */
 static uint32_t value_of(uint64_t digits)
 {
     return (uint32_t)uc_number_value(digits & 0x0f0f0f0f0f0f0f0fu, 8);
 }
 
-/* As uc_number_scale, where the product with the scale may not be near enough. */
+/* Like uc_number_scale, for when the product with the scale may not be precise enough. */
 static float scale_exactly(uint32_t m, double scale)
 {
     unsigned decimals = 0;
@@ -121,7 +121,7 @@ UC_MARKS_FAST static inline __m256i eight_values(const uint64_t *a, const uint64
     return _mm256_permute4x64_epi64(eight, 0xd8);
 }
 
-/* Four numbers; a bit for each that may be the other float. */
+/* Scales four numbers; returns a bit for each that may have been rounded to the wrong float. */
 UC_MARKS_FAST static inline int scale_four(float *values, __m128i m, const double *scales)
 {
     const __m256d near = _mm256_mul_pd(_mm256_cvtepi32_pd(m), _mm256_loadu_pd(scales));
@@ -132,7 +132,7 @@ UC_MARKS_FAST static inline int scale_four(float *values, __m128i m, const doubl
     return _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(_mm256_set1_epi64x(33), rest)));
 }
 
-/* The numbers from i on of which a bit is set. */
+/* Corrects the numbers from i on whose bit is set. */
 static void correct(float *values, const uc_batch *self, size_t i, int doubtful)
 {
     for (; doubtful; doubtful >>= 1, values++, i++)
@@ -160,7 +160,8 @@ UC_MARKS_FAST static void convert_fast(float *values, const uc_batch *self)
     correct(values + i, self, i, doubtful & ((1 << (self->count - i)) - 1));
 }
 
-/* Four pairs from i on, of which `count` are there, after column *before; returns whether columns ascend. */
+/* Converts four pairs from i on, the first `count` of which exist, after column *before; returns whether the
+ * columns ascend. */
 UC_MARKS_FAST static inline bool four_pairs(float *values, uint32_t *columns, const uc_batch *self, size_t i,
                                             size_t count, __m128i *before)
 {

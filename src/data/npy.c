@@ -1,7 +1,7 @@
 /*
  * NumPy's array file, versions 1 to 3:
  *
- *   "\x93NUMPY", version (2 bytes), length of the text (2 bytes in version 1, else 4)
+ *   "\x93NUMPY", version (2 bytes), length of the text (2 bytes in version 1, otherwise 4)
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (150, 4), }
  *   items
  */
@@ -22,7 +22,7 @@ static uc_status fail_damaged(const uc_input *input)
     return uc_fail(UC_ERR_FORMAT, "%s: damaged: not the header of an NPY file", uc_input_name(input));
 }
 
-/* What follows `'key':` in the text, without blanks; NULL when it is not there. */
+/* The text after `'key':` and blanks; NULL if there is no such key. */
 static const char *value_of(const char *text, const char *key)
 {
     const char *p = strstr(text, key);
@@ -39,7 +39,7 @@ static const char *value_of(const char *text, const char *key)
     return p;
 }
 
-/* The word in quotes at p, which may be NULL, cut to `size` bytes; an empty one when there is none. */
+/* The quoted word at p, which may be NULL, truncated to `size` bytes; empty if there is none. */
 static void read_quoted(char *word, size_t size, const char *p)
 {
     size_t length = 0;
@@ -67,7 +67,7 @@ static bool is_type(char kind, uint64_t size)
     }
 }
 
-/* '<f4' and its like: byte order, kind, size. */
+/* Reads a type like '<f4': byte order, kind, size. */
 static uc_status read_type(uc_npy *out, const char *p, const uc_input *input)
 {
     char type[16], quoted[UC_QUOTE_SIZE];
@@ -89,7 +89,7 @@ static uc_status read_type(uc_npy *out, const char *p, const uc_input *input)
     return UC_OK;
 }
 
-/* (150, 4) */
+/* Reads a shape like (150, 4). */
 static bool read_shape(uc_npy *out, const char *p)
 {
     if (!p || *p++ != '(')
@@ -109,12 +109,12 @@ static bool read_shape(uc_npy *out, const char *p)
             out->shape[out->dimensions] = (size_t)extent;
         out->dimensions++;
         p += length;
-        if (*p == 'L') /* as Python 2 wrote it */
+        if (*p == 'L') /* written by Python 2 */
             p++;
     }
 }
 
-/* The text of the header, which the caller frees. */
+/* Reads the text of the header, which the caller frees. */
 static uc_status read_text(char **out, uc_input *input)
 {
     unsigned char start[12];
@@ -144,7 +144,7 @@ static uc_status read_text(char **out, uc_input *input)
     return UC_OK;
 }
 
-/* The input holds exactly the items, as far as it knows. */
+/* Checks that the input has exactly these items, as far as it knows its length. */
 static uc_status check_length(const uc_npy *self, const uc_input *input)
 {
     size_t items = self->shape[0], bytes;
@@ -210,7 +210,7 @@ void uc_npy_to_native(const uc_npy *self, void *bytes, size_t count)
 {
     if (!self->swapped)
         return;
-    size_t unit = self->size; /* what is swapped as one */
+    size_t unit = self->size; /* bytes that are swapped together */
     if (self->kind == 'U')
         unit = sizeof(uint32_t);
     else if (self->kind == 'S')
@@ -227,7 +227,7 @@ void uc_npy_to_native(const uc_npy *self, void *bytes, size_t count)
 
 #define TYPE(kind, size) ((kind)*16 + (int)(size))
 
-/* One loop per type: all items of an array have the same. */
+/* One loop per type, since all items of an array have the same type. */
 #define CONVERT(target, type)                                                                                \
     for (size_t i = 0; i < count; i++) {                                                                     \
         type item;                                                                                           \
@@ -308,7 +308,7 @@ static uint64_t unsigned_item(const unsigned char *p, size_t size)
     return value;
 }
 
-/* The double that a float32 is printed as: the nearest to its shortest digits, as NumPy does. */
+/* The double with the shortest decimal digits of the float32, as NumPy does. */
 static double shortest_double(float value)
 {
     char text[UC_NUMBER_TEXT];

@@ -1,12 +1,12 @@
-/* Labels in an NPY file: text, or numbers that are called as they are printed. */
+/* Labels in an NPY file: text, or numbers named as they are printed. */
 #include <string.h>
 
 #include "data/npy.h"
 
 #define BYTES_AT_ONCE ((size_t)2 << 20)
-#define NUMBER_BYTES ((size_t)32) /* a number's text */
+#define NUMBER_BYTES ((size_t)32) /* room for a number's text */
 
-/* UTF-8 of one character; 0 bytes when it is none. */
+/* Writes a character as UTF-8; 0 bytes if it is not a valid character. */
 static size_t put_character(char *text, uint32_t c)
 {
     static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -27,7 +27,7 @@ static size_t put_character(char *text, uint32_t c)
     return length;
 }
 
-/* Bytes up to the padding. */
+/* The bytes before the padding. */
 static size_t bytes_text(char *text, const unsigned char *item, size_t size)
 {
     while (size > 0 && item[size - 1] == 0)
@@ -36,7 +36,7 @@ static size_t bytes_text(char *text, const unsigned char *item, size_t size)
     return size;
 }
 
-/* Characters of four bytes, padded with zeros. SIZE_MAX: not text. */
+/* Converts characters of four bytes, padded with zeros. SIZE_MAX: not text. */
 static size_t unicode_text(char *text, const unsigned char *item, size_t size)
 {
     size_t written = 0, zeros = 0;
@@ -55,7 +55,7 @@ static size_t unicode_text(char *text, const unsigned char *item, size_t size)
     return written;
 }
 
-/* 1.0 is called 1, as in files of text. */
+/* 1.0 is named 1, as in text files. */
 static size_t number_text(char *text, const uc_npy *array, const void *items, size_t i)
 {
     const size_t length = uc_npy_print(text, array, items, i);
@@ -64,7 +64,7 @@ static size_t number_text(char *text, const uc_npy *array, const void *items, si
     return length;
 }
 
-/* Item i as text; `text` has room for it. Returns its length, or SIZE_MAX when it is not text. */
+/* Item i as text; `text` has room for it. Returns its length, or SIZE_MAX if it is not text. */
 static size_t label_text(char *text, const uc_npy *array, const unsigned char *items, size_t i)
 {
     const unsigned char *item = items + i * array->size;
@@ -92,7 +92,7 @@ static uc_status check_label(const char *text, size_t length, const uc_npy *arra
     return UC_OK;
 }
 
-/* Some items, in this machine's byte order. */
+/* Adds some items, which are in this machine's byte order. */
 static uc_status add_labels(uint32_t *y, uc_names *classes, const uc_npy *array, const unsigned char *items,
                             size_t first, size_t count, char *text, const char *name)
 {

@@ -1,16 +1,16 @@
 /*
- * Numbers that the inline reader leaves over, and numbers as text.
+ * Numbers that the inline reader does not handle, and numbers as text.
  *
  *   m   the first 19 significant digits, as an integer
  *   e   the power of ten after them: the value is m 10^e
  *
  * Reading: q = m * 10^e, with double arithmetic and a table of powers, is within 4 units in the last place of
  * the nearest double d (m, the power and the product are each rounded once; further digits change less than
- * 2^-59). So (float)q = (float)d unless q lies that close to the middle of two floats. Only then is the exact
- * and slow strtod asked.
+ * 2^-59). So (float)q = (float)d unless q is that close to the midpoint of two floats. Only then is the
+ * exact but slow strtod used.
  *
- * Writing: the decimals k are raised until m = round(|value| 10^k) gives (float)(m / 10^k) = value, which is
- * the very expression that reads it back.
+ * Writing: the number of decimals k is increased until m = round(|value| 10^k) gives (float)(m / 10^k) =
+ * value, which is the very expression that reads it back.
  */
 #include "data/number.h"
 
@@ -32,14 +32,14 @@ const uint64_t uc_count_of_ten[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 1
 const double uc_part_of_ten[17] = {1e0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7, 1e-8,
                                    1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16};
 
-#define MOST_DIGITS 19               /* always fit 64 bits */
-#define FAR_EXPONENT ((long)1000000) /* the value is 0 or infinite, whatever its digits */
+#define MOST_DIGITS 19               /* always fit in 64 bits */
+#define FAR_EXPONENT ((long)1000000) /* with it, the value is 0 or infinite, whatever its digits */
 
 /* The parts of a number in text. */
 typedef struct decimal {
     bool negative;
     const char *digits,
-        *end;          /* from the first digit that is not 0 to after the last; a point may be between */
+        *end;          /* from the first digit that is not 0 to after the last; a point may be in between */
     uint64_t mantissa; /* m */
     long exponent;     /* e */
     long scale;        /* power of ten of the first significant digit, for the slow path */
@@ -51,7 +51,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits and point; returns where they end. */
+/* Reads digits and a point; returns where they end. */
 static const char *read_mantissa(decimal *out, const char *p)
 {
     int kept = 0;
@@ -84,7 +84,7 @@ static const char *read_mantissa(decimal *out, const char *p)
     return p;
 }
 
-/* e+12; returns where it ends, or p when there is none. */
+/* Reads an exponent like e+12; returns where it ends, or p if there is none. */
 static const char *read_exponent(long *out, const char *p)
 {
     *out = 0;
@@ -103,8 +103,9 @@ static const char *read_exponent(long *out, const char *p)
     return q;
 }
 
-/* strtod on the same number in at most 400 digits and a mark for the rest. Where a float is not 0 or
- * infinite, the middle of two doubles has fewer digits than that, so the mark never changes the rounding. */
+/* strtod on the same number, with at most 400 digits and a mark for the rest. If a float is neither 0 nor
+ * infinite, the midpoint of two doubles has fewer digits than that, so the mark never changes the
+ * rounding. */
 static double read_exactly(const decimal *number)
 {
     char text[512];
@@ -137,7 +138,7 @@ static double read_decimal(const decimal *number)
     return read_exactly(number);
 }
 
-/* Up to 16 digits with a point, eight at a time; NULL: it is of another shape. */
+/* Reads up to 16 digits with a point, eight at a time; NULL if the number has another form. */
 static const char *read_long(float *out, const char *text)
 {
     const char *p = text;
@@ -211,7 +212,7 @@ size_t uc_number_write_count(char *text, uint64_t value)
     return length;
 }
 
-/* m / 10^decimals with its point. */
+/* Writes m / 10^decimals with its point. */
 static size_t write_fixed(char *text, uint64_t m, unsigned decimals)
 {
     uint64_t power = 1;
@@ -225,8 +226,8 @@ static size_t write_fixed(char *text, uint64_t m, unsigned decimals)
     return length + decimals;
 }
 
-/* The digits that printf chose, without the locale's point; *exponent is the power of ten of the first one.
- * */
+/* The digits that printf chooses, without the locale's point; *exponent is the power of ten of the first
+ * one. */
 static int scientific_digits(char digits[20], int *exponent, double value, int count)
 {
     char text[40];

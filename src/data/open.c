@@ -1,6 +1,6 @@
 /*
  * Opening data: recognises the format and whether CSV is a table of several types, and collects a reader's
- * blocks into a whole data set, which is the same blocks, appended instead of replaced.
+ * blocks into a whole data set, in which blocks are appended instead of replaced.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -16,7 +16,7 @@
 static const uc_data_format *const formats[] = {NULL,           &uc_format_libsvm, &uc_format_csv,
                                                 &uc_format_npy, &uc_format_ucd,    &uc_format_jsonl};
 
-/* Rows of named or numbered columns. */
+/* Whether rows have named or numbered columns. */
 static bool has_columns(uc_format format)
 {
     return format == UC_FORMAT_CSV || format == UC_FORMAT_JSONL;
@@ -30,7 +30,7 @@ static bool is_table(const uc_reader *self)
 uc_status uc_read_settings_fit(const uc_read_settings *settings, uc_format format, const char *name)
 {
     const bool unlabelled =
-        settings->label && strcmp(settings->label, "none") == 0; /* this names no column */
+        settings->label && strcmp(settings->label, "none") == 0; /* "none" names no column */
     const struct {
         const char *option, *value;
     } given[] = {{"label", unlabelled ? NULL : settings->label},
@@ -97,7 +97,7 @@ static uc_status recognise(uc_reader *self)
             UC_ERR_INVALID,
             "%s: the model was trained on columns without names, and JSON lines have names: give CSV", name);
     self->format = formats[format];
-    if (format == UC_FORMAT_JSONL) /* for whoever looks at the same bytes */
+    if (format == UC_FORMAT_JSONL) /* for later looks at the same bytes */
         self->settings.format = UC_FORMAT_JSONL;
     return UC_OK;
 }
@@ -126,8 +126,8 @@ static uc_status compare_columns(const uc_reader *self, const uc_reader *first)
     return UC_OK;
 }
 
-/* A CSV file of several has its columns where the first of them has. If that one cannot be opened, whoever
- * reads it says why. */
+/* All CSV files must have the columns of the first one. If that cannot be opened, the process that reads it
+ * reports why. */
 static uc_status check_like_first(const uc_reader *self)
 {
     const char *path = self->range.first;
@@ -145,7 +145,7 @@ static uc_status check_like_first(const uc_reader *self)
 
 /* ---- tables ---- */
 
-/* Options that only tables of several types have. */
+/* Whether options are set that only apply to tables of several types. */
 static bool has_table_options(const uc_read_settings *settings)
 {
     return settings->columns || settings->drop || settings->id || settings->missing_values ||
@@ -202,7 +202,7 @@ uc_status uc_table_is_needed(bool *out, const char *bytes, size_t length, const 
     if (status == UC_ERR_NOMEM)
         return status;
     if (status != UC_OK)
-        return UC_OK; /* whoever reads it says what is wrong */
+        return UC_OK; /* problems are reported when it is read */
     if (known && known->named && reader->table)
         *out = !has_columns_of(known, reader->table);
     else if (!known)
@@ -214,7 +214,7 @@ uc_status uc_table_is_needed(bool *out, const char *bytes, size_t length, const 
     return status;
 }
 
-/* Bytes that can be looked at and read again. */
+/* Finds bytes that can be looked at first and read later. */
 static uc_status find_source(uc_look_source *out, const char **path, uc_reader *self)
 {
     *path = self->range.path;
@@ -281,14 +281,14 @@ static uc_status begin(uc_reader *self)
     return status;
 }
 
-/* How a reader is opened, where that is not left to find out. */
+/* How a reader is opened, apart from what is detected. */
 typedef struct opening {
     bool whole, as_table;
-    const char *memory; /* the bytes of the input; NULL: it is a file */
+    const char *memory; /* the bytes of the input; NULL if it is a file */
     size_t memory_length;
 } opening;
 
-/* The input belongs to the reader from here on, also when this fails. */
+/* The reader takes ownership of the input, even if this fails. */
 static uc_status open_reader(uc_reader **out, uc_input *input, const uc_file_range *range,
                              const uc_read_settings *settings, const opening *how, const uc_context *context)
 {
@@ -354,14 +354,14 @@ static uc_status choose_storage(uc_reader *self)
     const double bytes = (double)X->rows * (double)uc_matrix_stride(X->cols) * (double)sizeof(float);
     const uc_status status = uc_memory_check(&self->context, bytes, uc_input_name(self->input));
     if (status != UC_OK && self->settings.storage == UC_STORAGE_AUTO)
-        return UC_OK; /* dense storage was not asked for */
+        return UC_OK; /* dense storage was not requested */
     if (status != UC_OK)
         return status;
     return uc_matrix_densify(X);
 }
 
-#define FEW_ROWS 20     /* in which every label may well be another */
-#define MANY_NUMBERS 20 /* that are no whole ones look like measurements */
+#define FEW_ROWS 20     /* in which every label may well be different */
+#define MANY_NUMBERS 20 /* that are not whole look like measurements */
 #define ROWS_PER_NUMBER 10
 
 static bool is_fraction(const char *text)
@@ -370,8 +370,8 @@ static bool is_fraction(const char *text)
     return uc_parse_real(&value, text, strlen(text)) && value != (double)(int64_t)value;
 }
 
-/* A column that was taken for the labels because it is the last, and is none. One that was named is believed,
- * but measurements are no classes. */
+/* Fails if the last column was taken for the labels but does not look like labels. A column that the user
+ * named is accepted, with a warning if its values look like measurements. */
 static uc_status check_labels(const uc_reader *self)
 {
     const size_t rows = self->rows.X.rows, classes = self->classes.count;
@@ -407,7 +407,7 @@ static uc_status check_labels(const uc_reader *self)
         uc_input_name(self->input), self->label, classes, rows);
 }
 
-/* All rows, as they will be handed out. */
+/* Reads all rows, in their final form. */
 static uc_status collect(uc_reader *self)
 {
     uc_status status = UC_OK;
@@ -460,8 +460,8 @@ static uc_status read_once(uc_dataset *out, bool *not_numbers, uc_input *input, 
     return status;
 }
 
-/* A CSV file that begins like a table of numbers may turn out to be none: it is read again then, with a look
- * at its columns. */
+/* A CSV file that begins like a table of numbers may turn out not to be one. It is then read again, after a
+ * look at its columns. */
 uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
                                 const uc_context *context)
 {
@@ -507,7 +507,7 @@ uc_status uc_dataset_read_memory(uc_dataset *out, const void *bytes, size_t leng
     return status;
 }
 
-/* ---- tables on their own ---- */
+/* ---- tables without data sets ---- */
 
 static uc_status look_at_path(uc_table **out, bool learn, const char *path, const uc_read_settings *settings,
                               const uc_context *context)

@@ -1,4 +1,4 @@
-/* A reader of one format: its options, and the blocks of rows that it hands out. */
+/* A reader of one format: its options, and the blocks of rows that it returns. */
 #include "data/reader.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ uc_status uc_read_settings_check(const uc_read_settings *settings)
     return UC_OK;
 }
 
-/* The input belongs to the reader from here on, also when this fails. */
+/* The reader takes ownership of the input, even if this fails. */
 uc_status uc_reader_create(uc_reader **out, uc_input *input, const uc_file_range *range,
                            const uc_read_settings *settings, const uc_context *context)
 {
@@ -165,7 +165,7 @@ void uc_reader_close(uc_reader *self)
         self->format->end(self);
     uc_input_close(self->input);
     if (self->weights)
-        self->rows.weights = NULL; /* a part of them */
+        self->rows.weights = NULL; /* points into self->weights */
     uc_free(self->weights);
     uc_dataset_free(&self->rows);
     uc_names_free(&self->classes);
@@ -196,7 +196,7 @@ uc_status uc_reader_pull(uc_reader *self)
     return UC_OK;
 }
 
-/* The weights of the block at hand, from a file of their own. */
+/* Sets the weights of the current block, from a separate file. */
 static uc_status attach_block(uc_reader *self)
 {
     uc_dataset *block = &self->rows;

@@ -1,4 +1,4 @@
-/* The format of a data file, from its first bytes. */
+/* Recognises the format of a data file from its first bytes. */
 #include "data/recognise.h"
 
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "data/npy.h"
 #include "data/reader.h"
 
-#define MODEL_MAGIC "\x89UCMODEL" /* to say what it is, not to read it */
+#define MODEL_MAGIC "\x89UCMODEL" /* for a better message; models are not read here */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* A word like `3:...`, `qid:...` or `bag:...`, without a comma or semicolon. */
+/* Whether the word is like `3:...`, `qid:...` or `bag:...`, without a comma or semicolon. */
 static bool is_entry(const char *p, const char *end)
 {
     const char *word = p;
@@ -32,8 +32,8 @@ static bool is_entry(const char *p, const char *end)
     return true;
 }
 
-/* Text is LIBSVM when nothing in its first line separates columns of a table, or when its first or second
- * word is column:value. */
+/* Text is LIBSVM if its first line contains no separator of columns, or if its first or second word is
+ * column:value. */
 static uc_format recognise_line(const char *p, const char *end)
 {
     const size_t length = (size_t)(end - p);
@@ -49,7 +49,8 @@ static uc_format recognise_line(const char *p, const char *end)
     return is_entry(p, end) ? UC_FORMAT_LIBSVM : UC_FORMAT_CSV;
 }
 
-/* A brace and a name in quotes, or an empty object; a label may begin with a brace too. */
+/* Whether the line begins with a brace and a quoted name, or an empty object; a label may begin with a brace,
+ * too. */
 static bool is_object(const char *p, const char *end)
 {
     if (p == end || *p != '{')
@@ -59,7 +60,8 @@ static bool is_object(const char *p, const char *end)
     return p == end || *p == '"' || *p == '}';
 }
 
-/* The first line that is neither blank nor a comment decides; text without one is LIBSVM without examples. */
+/* The first line that is neither blank nor a comment decides. Text without such a line is LIBSVM without
+ * examples. */
 static uc_format recognise_text(const char *p, const char *end)
 {
     while (p < end) {
@@ -82,7 +84,8 @@ static uc_format recognise_text(const char *p, const char *end)
     return UC_FORMAT_LIBSVM;
 }
 
-/* The line at *at without blanks around it, and *at after it; NULL: a whole one is not there. */
+/* Returns the line at *at, without blanks around it, and moves *at after it; NULL: there is no complete
+ * line. */
 static const char *take_line(const char **last, const char **at, const char *end)
 {
     const char *p = *at, *newline = memchr(p, '\n', (size_t)(end - p));
@@ -97,8 +100,8 @@ static const char *take_line(const char **last, const char **at, const char *end
     return p;
 }
 
-/* Text that would be LIBSVM, from its first line, but for a table that begins below it: the number of the
- * line where it does; 0: there is none. Only a label has no column:value after it. */
+/* For text whose first line looks like LIBSVM: the number of the line at which a table begins below it; 0:
+ * none. Lines above a table have no colon, unlike LIBSVM examples. */
 static size_t table_below(const char *text, const char *end)
 {
     enum { MOST_LINES = 20 };
@@ -124,7 +127,7 @@ static bool begins_with(const char *bytes, size_t length, const char *magic)
     return length >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
-/* [ and an object: not the beginning of other text that is read. */
+/* Whether the text begins with [ and an object, which no supported format does. */
 static bool begins_with_array(const char *bytes, size_t length)
 {
     size_t i = uc_byte_order_mark(bytes, length);
@@ -137,7 +140,8 @@ static bool begins_with_array(const char *bytes, size_t length)
     return i < length && bytes[i] == '{';
 }
 
-/* Text that is no table but looks like the beginning of one: what it is and what to do; NULL: neither. */
+/* Describes text that is not a table but looks like the beginning of one, and what to do about it; NULL:
+ * neither. */
 static const char *odd_text(const char *p, const char *end)
 {
     while (p < end && (uc_is_blank(*p) || *p == '\n'))
@@ -152,8 +156,8 @@ static const char *odd_text(const char *p, const char *end)
     return NULL;
 }
 
-/* UTF-16 begins with its byte order mark, or every other byte of its first two characters is zero, as no
- * text here has. */
+/* UTF-16 begins with its byte order mark, or every other byte of its first two characters is zero, unlike in
+ * any supported text. */
 uc_status uc_refuse_utf16(const char *bytes, size_t length, const char *name)
 {
     if (length < 2)
@@ -240,7 +244,7 @@ uc_status uc_recognise_json(uc_read_settings *settings, const char *const *paths
         size_t length;
         uc_format format;
         if (uc_look_at_file(&look, paths[i]) != UC_OK || look.bytes == 0)
-            continue; /* whoever reads it says what is wrong */
+            continue; /* problems are reported when it is read */
         uc_status status = uc_input_open(&input, paths[i]);
         if (status != UC_OK)
             return status;
@@ -265,7 +269,7 @@ uc_status uc_look_at_file(uc_file_look *out, const char *path)
     struct stat info;
     *out = (uc_file_look){0};
     if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
-        return UC_OK; /* what comes out of a pipe comes once */
+        return UC_OK; /* bytes from a pipe can be read only once */
     uc_status status = uc_input_open(&input, path);
     if (status != UC_OK)
         return status;

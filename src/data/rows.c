@@ -1,13 +1,13 @@
 /*
  * Room for the rows that a reader collects.
  *
- * A whole data set's arrays are made as large as the part of the file that has been read lets expect, and cut
- * to size in the end: the system gives memory only where something is written, and moves the pages of large
- * arrays without copying them, so the arrays are never held twice.
+ * The arrays for a whole data set are made as large as estimated from the part of the file that has been
+ * read, and are shrunk at the end. The system provides memory only for what is written, and moves the pages
+ * of large arrays without copying them, so there are never two copies of an array.
  */
 #include "data/reader.h"
 
-/* false: not enough memory; the array stays as it is. */
+/* false: not enough memory; the array stays unchanged. */
 static bool grow(void **array, size_t count, size_t size)
 {
     void *grown = uc_realloc(*array, count, size);
@@ -17,8 +17,8 @@ static bool grow(void **array, size_t count, size_t size)
     return true;
 }
 
-/* How many items to make room for when `needed` are known of: all, estimated from the share of the file that
- * they come from, or a quarter more. */
+/* The number of items to make room for if `needed` are known: an estimate of all, from the share of the file
+ * that they come from, or a quarter more than `needed`. */
 static size_t expected(const uc_reader *self, size_t needed, bool exact)
 {
     const double most = (double)(SIZE_MAX / 64), quarter = (double)needed * 1.25;
@@ -83,7 +83,7 @@ uc_status uc_reader_reserve_none(uc_reader *self)
     return reserve_rows(self, 0);
 }
 
-/* A failure to shrink leaves the arrays larger, which harms no one. */
+/* If shrinking fails, the arrays stay larger, which does no harm. */
 static void trim_values(uc_reader *self)
 {
     uc_matrix *X = &self->rows.X;

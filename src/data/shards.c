@@ -1,10 +1,10 @@
 /*
  * Several files as one data set, and each process's share of it.
  *
- * The files are laid end to end; of their bytes every process gets an even part. A file that can be cut is
- * cut at line ends (text) or rows (UCD); any other belongs to the process in whose part it begins. What that
- * leaves uneven is evened out when the rows have been read: rows move to other processes, but never change
- * their order.
+ * The files are treated as if concatenated, and every process gets an even share of the bytes. A file that
+ * can be cut is cut at line ends (text) or rows (UCD); any other belongs to the process in whose share it
+ * begins. Remaining imbalance is corrected after the rows have been read: rows move to other processes, but
+ * never change their order.
  */
 #include <assert.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 #include "data/recognise.h"
 #include "data/valid.h"
 
-#define UNEVEN 1.1 /* this many times an even share of the rows is too much */
+#define UNEVEN 1.1 /* more than this multiple of an even share of the rows is too much */
 
 /* ---- which process reads what ---- */
 
 typedef struct extent {
-    uint64_t begin, bytes; /* in the files laid end to end */
-    bool whole;            /* it cannot be cut */
+    uint64_t begin, bytes; /* in the concatenated files */
+    bool whole;            /* cannot be cut */
     bool empty;
 } extent;
 
@@ -49,7 +49,7 @@ static uc_status measure(extent *files, const char *const *paths, size_t count, 
     return UC_OK;
 }
 
-/* Processes on several machines may see other files. */
+/* Fails if processes on several machines see different files. */
 static uc_status compare_files(const extent *files, const char *const *paths, size_t count,
                                const uc_context *context)
 {
@@ -64,8 +64,8 @@ static uc_status compare_files(const extent *files, const char *const *paths, si
     return uc_comm_same(uc_comm_of(context), text, "the list of files");
 }
 
-/* The part of a file that process `rank` of `size` reads; false: there is none. What has no length, such as
- * standard input, and nothing before it, is for the first process. */
+/* The part of a file that process `rank` of `size` reads; false: none. Files without a known length, such as
+ * standard input, are read by the first process if nothing precedes them. */
 static bool range_of(uc_file_range *out, const extent *file, uint64_t total, size_t rank, size_t size)
 {
     const uint64_t from = uc_even_start(total, size, rank), to = uc_even_start(total, size, rank + 1);
@@ -119,17 +119,17 @@ void uc_file_ranges_free(uc_file_range *ranges)
     uc_free(ranges);
 }
 
-/* ---- joining what one process has read ---- */
+/* ---- joining what a process has read ---- */
 
-/* The ranges that were read, and what they have in common. */
+/* The parts that were read, and what they have in common. */
 typedef struct pile {
     uc_dataset *parts;
     size_t count, rows, entries;
-    size_t cols;                    /* the largest */
-    size_t dense_cols;              /* of dense parts, which must agree; 0: there are none */
-    const char *dense, *unlabelled; /* a file of that kind */
+    size_t cols;                    /* largest number of columns */
+    size_t dense_cols;              /* columns of dense parts, which must agree; 0: no dense part */
+    const char *dense, *unlabelled; /* name of such a file */
     bool labels, bags, weights, soft;
-    bool stays_sparse; /* a UCD file says so */
+    bool stays_sparse; /* because of a UCD file */
 } pile;
 
 static void pile_free(pile *self)
@@ -165,13 +165,13 @@ static uc_status add_part(pile *self, const uc_dataset *part, const char *path)
     return UC_OK;
 }
 
-/* Text of sparse format stays sparse until it is known how many values all processes have. */
+/* Text in a sparse format stays sparse until the number of values over all processes is known. */
 static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t count,
                              const uc_read_settings *settings, const uc_context *context)
 {
     uc_read_settings own = settings ? *settings : uc_reader_defaults();
     own.storage = UC_STORAGE_SPARSE;
-    own.weights = own.soft_labels = NULL; /* of the rows of all files */
+    own.weights = own.soft_labels = NULL; /* they are for the rows of all files */
     self->parts = uc_alloc(count, sizeof *self->parts);
     if (!self->parts)
         return UC_ERR_NOMEM;
@@ -190,7 +190,7 @@ static uc_status read_ranges(pile *self, const uc_file_range *ranges, size_t cou
     return UC_OK;
 }
 
-/* Labels that are the same number, as 1 and +1, are one class. */
+/* Labels that are the same number, such as 1 and +1, are one class. */
 static uc_status renumber(uint32_t *values, size_t rows, const uc_names *from, uc_names *to, bool labels)
 {
     uint32_t *position = uc_alloc(from->count, sizeof *position);
@@ -228,7 +228,7 @@ static uc_status append_labels(uc_dataset *out, size_t at, const uc_dataset *par
     return status;
 }
 
-/* Rows of `from`, sparse or dense, to row `at` of `to`, which is dense when any part is. */
+/* Copies the rows of `from`, sparse or dense, to row `at` of `to`, which is dense if any part is. */
 static void append_rows(uc_matrix *to, size_t at, const uc_matrix *from)
 {
     for (size_t i = 0; i < from->rows; i++) {
@@ -253,7 +253,7 @@ static bool fits_as_it_is(const uc_dataset *part, const pile *self, bool dense)
            (part->weights != NULL) == self->weights;
 }
 
-/* One data set of all parts, which are freed on the way. */
+/* Joins all parts into one data set; parts are freed on the way. */
 static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_context *context)
 {
     uc_dataset joined = {0};
@@ -294,14 +294,14 @@ static uc_status join_parts(uc_dataset *out, pile *self, bool dense, const uc_co
 
 /* ---- agreeing with the other processes ---- */
 
-/* What the rows of a process are like. */
+/* Properties of a process's rows. */
 typedef struct likeness {
     double rows, entries;
     size_t cols, dense_cols;
     bool labels, unlabelled, bags, weights, soft, stays_sparse;
 } likeness;
 
-/* *self becomes what all processes have in common. */
+/* *self becomes the common properties of all processes. */
 static uc_status compare_likenesses(likeness *self, const uc_context *context)
 {
     void *all = NULL;
@@ -332,7 +332,7 @@ static uc_status compare_likenesses(likeness *self, const uc_context *context)
     return UC_OK;
 }
 
-/* Whether every process has room for its rows when they are dense. */
+/* Whether every process has enough memory for its rows in dense form. */
 static uc_status has_room(bool *out, size_t rows, size_t cols, const uc_context *context)
 {
     const double bytes = (double)rows * (double)uc_matrix_stride(cols) * (double)sizeof(float);
@@ -342,7 +342,7 @@ static uc_status has_room(bool *out, size_t rows, size_t cols, const uc_context 
     return status;
 }
 
-/* Whether the rows of all become dense: as uc_dataset_read decides for one file. */
+/* Whether the rows of all processes become dense; uc_dataset_read decides likewise for one file. */
 static bool becomes_dense(const likeness *all, bool room, const uc_read_settings *settings)
 {
     const int storage = settings ? settings->storage : UC_STORAGE_AUTO;
@@ -402,7 +402,7 @@ static uc_status even_out(uc_dataset *data, const uc_context *context)
     return status;
 }
 
-/* The same names in all processes, and about as many rows. */
+/* Makes the names equal in all processes, and the numbers of rows about equal. */
 static uc_status agree(uc_dataset *data, const uc_context *context)
 {
     uc_status status = agree_on_names(&data->classes, data->y, data->X.rows, true, context);
@@ -465,7 +465,7 @@ static uc_status join(uc_dataset *out, pile *self, const char *shown, const uc_r
     return UC_OK;
 }
 
-/* Whether some file is a table of several types; all processes look at all files. */
+/* Whether some file is a table of several types; each process looks at all files. */
 static uc_status needs_table(bool *out, const char *const *paths, size_t count,
                              const uc_read_settings *settings)
 {
@@ -477,7 +477,7 @@ static uc_status needs_table(bool *out, const char *const *paths, size_t count,
         size_t length;
         uc_format format = (uc_format)settings->format;
         if (uc_look_at_file(&look, paths[i]) != UC_OK || look.bytes == 0)
-            continue; /* whoever reads it says what is wrong */
+            continue; /* problems are reported when it is read */
         uc_status status = uc_input_open(&input, paths[i]);
         if (status != UC_OK)
             return status;

@@ -1,4 +1,4 @@
-/* Bytes pass through zlib or zstd, when the name asks for it, to the output file. */
+/* Bytes pass through zlib or zstd, if the file's name indicates it, to the output file. */
 #include "data/sink.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* Labels that are the same number in several spellings, such as +1 and 1, are one class. */
+/* Labels that are the same number in several spellings, such as +1 and 1, become one class. */
 #include <string.h>
 #include <strings.h>
 
 #include "data/exchange.h"
 #include "data/reader.h"
 
-/* A spelling and its class join a list. */
+/* Adds a spelling and its class to a list. */
 static uc_status remember(uc_names *names, uint32_t **classes, const char *text, size_t length,
                           uint32_t class)
 {
@@ -13,7 +13,7 @@ static uc_status remember(uc_names *names, uint32_t **classes, const char *text,
     uc_status status = uc_names_add(&position, names, text, length);
     if (status != UC_OK)
         return status;
-    if ((position & (position + 1)) == 0) { /* 0, 1, 3, 7, ...: room for as many more */
+    if ((position & (position + 1)) == 0) { /* 0, 1, 3, 7, ...: doubles the room */
         uint32_t *grown = uc_realloc(*classes, 2 * (size_t)position + 2, sizeof *grown);
         if (!grown)
             return UC_ERR_NOMEM;
@@ -23,7 +23,7 @@ static uc_status remember(uc_names *names, uint32_t **classes, const char *text,
     return UC_OK;
 }
 
-/* What other programs write for a missing value is a class here, which may not be what was meant. */
+/* A word that other programs write for a missing value is a class here, which may not be intended. */
 static void warn_of_missing(const uc_reader *self, const char *name, size_t length)
 {
     static const char *const words[] = {"NA", "N/A", "NaN", "null"};
@@ -36,7 +36,7 @@ static void warn_of_missing(const uc_reader *self, const char *name, size_t leng
 
 #define MOST_COMPARED ((size_t)100)
 
-/* People who fill in forms write yes, Yes and YES. Single letters may well be classes of their own. */
+/* Forms are filled in with yes, Yes and YES. Single letters may well be different classes. */
 static void warn_of_case(const uc_reader *self, const char *name, size_t length)
 {
     const size_t count = self->classes.count - 1; /* the last one is `name` */
@@ -104,7 +104,7 @@ uc_status uc_reader_settle_classes(uc_reader *self)
 
 /* ---- lists of several files or processes ---- */
 
-/* The same list, in which name `index` is spelled differently. */
+/* Changes the spelling of name `index` in a list. */
 static uc_status respell(uc_names *self, uint32_t index, const char *name, size_t length)
 {
     uc_names spelled = {0};

@@ -1,9 +1,9 @@
 /*
  * Parts of a data set: folds, two-way splits, class counts.
  *
- * Both ways of splitting deal out one list of rows like cards. The list is in random order, and for a
- * stratified split it is then sorted by class without disturbing that order, so every class is one run of the
- * list. Dealing in turn gives parts that are as equal as possible in the whole list and, at the same time, in
+ * Both ways of splitting deal out a list of rows like cards. The list is in random order; for a stratified
+ * split it is then sorted by class, keeping that order within a class, so every class is one run of the list.
+ * Dealing in turn gives parts that are as equal as possible over the whole list and, at the same time, within
  * every run:
  *
  *   fold     the card at position i goes to fold i mod folds
@@ -30,7 +30,7 @@ void uc_dataset_class_counts(size_t *counts, const uc_dataset *data)
             counts[data->y[i]]++;
 }
 
-/* Where a label is counted: unlabelled rows after all classes. */
+/* The position at which a row is counted: its class, or after all classes if it is unlabelled. */
 static size_t place_of(const uc_dataset *data, size_t row)
 {
     if (!data->y || data->y[row] == UC_NONE)
@@ -38,7 +38,8 @@ static size_t place_of(const uc_dataset *data, size_t row)
     return data->y[row];
 }
 
-/* Sorts `order` by class, unlabelled rows last, and keeps the order within a class; `work` is as large. */
+/* Sorts `order` by class, unlabelled rows last, keeping the order within a class; `work` has the same
+ * size. */
 static uc_status sort_by_class(size_t *order, size_t *work, const uc_dataset *data)
 {
     const size_t rows = data->X.rows, classes = data->classes.count;
@@ -56,7 +57,7 @@ static uc_status sort_by_class(size_t *order, size_t *work, const uc_dataset *da
     return UC_OK;
 }
 
-/* The list of rows to deal out; *out belongs to the caller. */
+/* Makes the list of rows to deal out, which the caller frees. */
 static uc_status deal_order(size_t **out, const uc_dataset *data, bool stratified, uint64_t seed)
 {
     const size_t rows = data->X.rows;
@@ -104,21 +105,20 @@ size_t uc_dataset_fold_units(const uc_dataset *data)
         seen[data->bag[i]] = true;
     }
     uc_free(seen);
-    return bags; /* 0 without memory for it: no number of folds suits */
+    return bags; /* 0 if there was no memory for `seen`, with which no number of folds is accepted */
 }
 
 static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                             uint64_t seed);
 
-/* Rows of one bag belong together: bags are dealt out instead of rows, each with the label of its first row.
- * */
+/* Rows of a bag stay together: bags are dealt out instead of rows, each with the label of its first row. */
 static uc_status folds_of_bags(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                                uint64_t seed)
 {
     const size_t n = data->X.rows, bags = data->bags.count;
     uint32_t *place = uc_alloc(bags, sizeof *place), *label = uc_alloc(bags, sizeof *label);
     uint32_t *bag_fold = uc_alloc(bags, sizeof *bag_fold), seen = 0;
-    uc_dataset dealt = {.classes = data->classes}; /* a row per bag; borrows names and labels */
+    uc_dataset dealt = {.classes = data->classes}; /* one row per bag; borrows names and labels */
     uc_status status = UC_ERR_NOMEM;
     if (!place || !label || !bag_fold)
         goto cleanup;
@@ -169,7 +169,8 @@ static uc_status deal_folds(uint32_t *fold, const uc_dataset *data, unsigned fol
     return UC_OK;
 }
 
-/* Folds depend on labels and bags alone: every process deals out the rows of all, and keeps its own. */
+/* Folds depend only on labels and bags: every process deals out the rows of all, and keeps the folds of its
+ * own. */
 uc_status uc_dataset_folds(uint32_t *fold, const uc_dataset *data, unsigned folds, bool stratified,
                            uint64_t seed, const uc_context *context)
 {
@@ -225,7 +226,7 @@ uc_status uc_dataset_fold_split(uc_dataset *others, uc_dataset *inside, const uc
 #define SEQUENCE_SAMPLE UINT64_C(0x73616d706c65) /* random numbers: "sample" */
 #define SAMPLED_ALWAYS ((size_t)20)
 
-/* The rows of a sample, in random order: *taken of them, in `order`, which has room for all. */
+/* Chooses the rows of a sample, in random order: the first *taken of `order`, which has room for all rows. */
 static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *labels, size_t most,
                                uint64_t seed)
 {
@@ -253,8 +254,8 @@ static uc_status choose_sample(size_t *order, size_t *taken, const uc_dataset *l
     return UC_OK;
 }
 
-/* The same for whole bags: their rows, in the order of the data. Every class gets its share of the rows, or
- * as many more as its last bag has. */
+/* The same for whole bags: returns their rows in the order of the data. Every class gets its share of the
+ * rows, plus at most the rest of its last bag. */
 static uc_status choose_bags(size_t *rows, size_t *taken, const uc_dataset *labels, size_t most,
                              uint64_t seed)
 {
@@ -300,7 +301,7 @@ typedef uc_status choose_fn(size_t *rows, size_t *taken, const uc_dataset *label
 static uc_status sample(uc_dataset *out, const uc_dataset *data, size_t most, choose_fn *choose,
                         uint64_t seed, const uc_context *context)
 {
-    uc_dataset labels = *data; /* without several processes, theirs */
+    uc_dataset labels = *data; /* replaced by the labels of all rows if there are several processes */
     size_t *order = NULL, taken = 0;
     uc_status status = UC_OK;
     if (uc_is_shared(context))
@@ -334,7 +335,7 @@ uc_status uc_dataset_sample_bags(uc_dataset *out, const uc_dataset *data, size_t
     return sample(out, data, most, choose_bags, seed, context);
 }
 
-/* round(share i), with a little more than a half: 0.3 * 15 must round up like its exact value. */
+/* round(share i), rounding up from slightly less than a half: 0.3 * 15 must round up like its exact value. */
 static size_t dealt_before(double share, size_t i)
 {
     return (size_t)floor(share * (double)i + (0.5 + 1e-9));

@@ -1,4 +1,4 @@
-/* A table's life, and the names and places of its features. */
+/* Creating, copying and freeing tables, and the names and positions of their features. */
 #include "data/table.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ bool uc_column_is_feature(uc_column_type type)
     return type >= UC_COLUMN_BOOLEAN && type <= UC_COLUMN_TEXT;
 }
 
-/* ---- life ---- */
+/* ---- creating, sharing and freeing ---- */
 
 uc_status uc_table_create(uc_table **out, size_t columns)
 {
@@ -51,7 +51,7 @@ uc_status uc_table_create(uc_table **out, size_t columns)
 
 uc_table *uc_table_share(const uc_table *self)
 {
-    uc_table *shared = (uc_table *)self; /* the count of owners is not part of what is const */
+    uc_table *shared = (uc_table *)self; /* the number of owners changes, although `self` is const */
     if (shared)
         atomic_fetch_add(&shared->owners, 1);
     return shared;
@@ -85,7 +85,7 @@ void uc_table_free(uc_table *self)
     uc_free(self);
 }
 
-/* An array's copy; NULL stays NULL. */
+/* Copies an array; NULL stays NULL. */
 static bool copy_array(void *out, const void *from, size_t count, size_t size)
 {
     void **to = out;
@@ -153,7 +153,7 @@ uc_status uc_table_copy(uc_table **out, const uc_table *self)
     return status;
 }
 
-/* ---- places ---- */
+/* ---- positions of features ---- */
 
 static size_t features_of(const uc_table_column *self)
 {
@@ -274,7 +274,7 @@ uc_status uc_table_check_features(const uc_table *self, const char *source)
     return uc_fail(UC_ERR_FORMAT, "%s: no column can be a feature: inspect shows what they are", source);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 size_t uc_table_rows(const uc_table *self)
 {

@@ -1,7 +1,7 @@
 /*
- * The first look at a table: one pass over all of its text, in parallel and in constant memory, that counts
- * what the types of its columns depend on. The counts of blocks are added in their order, and what is kept
- * of values does not depend on it, so the result is the same for any number of threads.
+ * The first look at a table: one pass over all of its text, in parallel and in constant memory, that collects
+ * the counts on which the types of its columns depend. The counts of blocks are added in their order, and
+ * which values are kept does not depend on it, so the result is the same for any number of threads.
  */
 #define _GNU_SOURCE
 #include "data/table_look.h"
@@ -15,10 +15,10 @@
 #include "data/scan.h"
 #include "data/value_index.h"
 
-#define MOST_RECENT ((size_t)64)  /* values of a column and block that are counted in place */
-#define ALL_RECENT ((size_t)4096) /* of all columns */
+#define MOST_RECENT ((size_t)64)  /* values per column and block that are counted in place */
+#define ALL_RECENT ((size_t)4096) /* the same over all columns */
 
-/* What the pass is about. It lies in the reader's layout slot, so its first member is the layout. */
+/* Settings and results of the pass. Stored in the reader's layout slot, so its first member is the layout. */
 typedef struct look_pass {
     const uc_layout *layout;
     uc_missing missing;
@@ -40,7 +40,8 @@ static void take_problem(uc_look *self, const uc_problem *problem, size_t lines_
 
 /* ---- counting ---- */
 
-/* Whether a value that begins so may be a number in some way, or infinite or not one. */
+/* Whether a value that begins with this character may be a number of some kind, including infinity and
+ * NaN. */
 static bool may_be_number(char first)
 {
     static const bool firsts[128] = {
@@ -54,8 +55,9 @@ static bool may_be_number(char first)
 
 #define LONGEST_UNIT 6
 
-/* Counts a value that is a number and a word of a few characters without digits. Without a blank between
- * them, as in 12a or 230ms, it is a unit only if all values have the same: codes may end with a letter. */
+/* Counts a value that consists of a number and a word of a few characters without digits. Without a blank
+ * between them, as in 12a or 230ms, the word is a unit only if all values have the same one: codes may end
+ * with a letter. */
 static void count_unit(uc_column_look *self, const uc_field *field)
 {
     float value;
@@ -74,7 +76,7 @@ static void count_unit(uc_column_look *self, const uc_field *field)
         return;
     }
     if (self->same_unit == 0)
-        memcpy(self->unit, unit, length); /* the rest is zero */
+        memcpy(self->unit, unit, length); /* the rest is zero already */
     self->same_unit += strncmp(self->unit, unit, length) == 0 && self->unit[length] == '\0';
 }
 
@@ -119,11 +121,11 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
 
 #define ALL_FORMS ((1u << UC_DATE_FORMS) - 1)
 
-/* The value is one that is not missing, the last of self->values. */
+/* The value is not missing, and already counted in self->values. */
 static void count_dates(uc_column_look *self, const uc_field *field, size_t line)
 {
     unsigned forms = 0;
-    if (self->dates + 1 < self->values) /* there was a value that is no date */
+    if (self->dates + 1 < self->values) /* an earlier value was not a date */
         return;
     for (unsigned f = 0; f < UC_DATE_FORMS; f++) {
         uc_date date;
@@ -145,7 +147,7 @@ static void count_dates(uc_column_look *self, const uc_field *field, size_t line
     }
 }
 
-/* Customer 17 and Customer 4711 have one form. Several numbers may well be words that mean something. */
+/* Customer 17 and Customer 4711 have the same form. Texts with several numbers may have meaningful words. */
 static void count_form(uc_column_look *self, const uc_field *field)
 {
     uint64_t form = UC_MARK;
@@ -215,7 +217,7 @@ static void merge_column(uc_column_look *self, const uc_column_look *part, size_
         self->high = part->high;
     if (part->dates == part->values && self->dates == self->values && self->other_date_line == 0 &&
         (self->not_dates | part->not_dates) == ALL_FORMS && part->values > 0) {
-        const bool within = part->other_date_line != 0; /* else from its first value on */
+        const bool within = part->other_date_line != 0; /* otherwise, from its first value on */
         self->other_date_line = lines_before + (within ? part->other_date_line : part->odd_line);
         memcpy(self->other_date, within ? part->other_date : part->odd, sizeof self->other_date);
     }
@@ -279,7 +281,7 @@ static uc_status create_columns(uc_look *self, size_t columns)
     return UC_OK;
 }
 
-/* A wide table has few rows a block, so few values of a column come back. */
+/* A wide table has few rows per block, so few values of a column recur. */
 static uc_status create_logs(uc_look *self)
 {
     size_t recent = MOST_RECENT;
@@ -316,7 +318,7 @@ static uc_look *begin_block(uc_text_block *block, const look_pass *pass)
     return self;
 }
 
-/* A line of JSON; returns its newline. */
+/* Looks at a line of JSON; returns its newline. */
 static char *look_at_object(uc_look *self, uc_text_block *block, const look_pass *pass, char *p)
 {
     const uc_layout *layout = pass->layout;
@@ -334,7 +336,7 @@ static char *look_at_object(uc_look *self, uc_text_block *block, const look_pass
     return p;
 }
 
-/* One record; returns its newline, or NULL when nothing after it can be cut. */
+/* Looks at one record; returns its newline, or NULL if nothing after it can be cut. */
 static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass *pass, uc_marks *marks,
                             char *p)
 {
@@ -365,7 +367,7 @@ static char *look_at_record(uc_look *self, uc_text_block *block, const look_pass
     return p;
 }
 
-/* The first control character of the block that no table has. */
+/* Reports the first control character in the block, which is not allowed in a table. */
 static void find_control(uc_look *self, const uc_text_block *block)
 {
     if (!uc_scan_has_control(block->begin, block->end))
@@ -431,7 +433,7 @@ static uc_status begin(uc_reader *reader)
     if (status != UC_OK)
         return status;
     uc_text_set_hooks(reader, &hooks);
-    reader->has_labels = reader->has_bags = reader->has_weights = false; /* no rows are kept */
+    reader->has_labels = reader->has_bags = reader->has_weights = false; /* rows are not stored */
     return UC_OK;
 }
 
@@ -446,7 +448,7 @@ static uc_status open_source(uc_input **out, const uc_look_source *source, size_
     return uc_input_open_memory(out, source->bytes, source->length, source->name);
 }
 
-/* The first file's layout is that of all; it is kept open by the caller. */
+/* The first file's layout is used for all; the caller keeps that file open. */
 static uc_status look_at_file(look_pass *self, uc_reader *reader)
 {
     uc_status status = UC_OK;
@@ -482,7 +484,7 @@ static uc_status compare_layouts(const uc_layout *first, const uc_layout *other,
                                  const char *name)
 {
     if (first->json && first->columns == other->columns)
-        return UC_OK; /* those of the table that all have */
+        return UC_OK; /* the columns of the table for all files */
     bool same = first->columns == other->columns && !first->names == !other->names;
     for (size_t i = 0; same && first->names && i < first->columns; i++)
         same = strcmp(first->names[i], other->names[i]) == 0;
@@ -497,7 +499,7 @@ uc_status uc_table_look_at(uc_table **out, const uc_look_source *source, const u
     const uc_context alone = uc_context_alone(context); /* every process looks at all files */
     look_pass self = {.decimal = '.', .max_categories = (size_t)settings->max_categories};
     uc_reader *first = NULL, *other = NULL;
-    uc_table *columns = NULL; /* of JSON lines */
+    uc_table *columns = NULL; /* for JSON lines */
     uc_read_settings own = *settings;
     self.stops = !source->paths && !source->whole;
     if (settings->decimal && *settings->decimal)

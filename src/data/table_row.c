@@ -6,7 +6,7 @@
 
 /* ---- cutting ---- */
 
-/* The fields of a CSV record; those that it lacks are empty. */
+/* Cuts a CSV record into fields; those that it lacks are empty. */
 static void cut_csv(uc_table_text *self, char *p)
 {
     for (size_t i = 0; i < self->layout.columns; i++) {

@@ -1,4 +1,4 @@
-/* The text of a table, row by row: the whole file in memory, and where its records begin. */
+/* The text of a table, row by row: the whole file in memory, and the positions of its records. */
 #define _GNU_SOURCE
 #include "data/table_text.h"
 
@@ -43,7 +43,7 @@ static uc_status add_row(uc_table_text *self, size_t begin)
     return UC_OK;
 }
 
-/* Records that are not blank; the first is the header if there is one. */
+/* Finds the records that are not blank; the first is the header, if there is one. */
 static uc_status find_rows(uc_table_text *self, bool header)
 {
     const char *end = self->text + self->length;
@@ -76,7 +76,7 @@ static uc_status find_rows(uc_table_text *self, bool header)
 
 /* ---- reading ---- */
 
-/* The columns' names, which outlive the reader. */
+/* Copies the columns' names, so that they outlive the reader. */
 static uc_status copy_layout(uc_table_text *self, const uc_layout *layout)
 {
     uc_layout *own = &self->layout;
@@ -97,7 +97,7 @@ static uc_status copy_layout(uc_table_text *self, const uc_layout *layout)
     return layout->json ? uc_names_copy(&own->keys, &layout->keys) : UC_OK;
 }
 
-/* JSON lines as CSV, for outputs that are. */
+/* Renders JSON lines as CSV, for outputs in that format. */
 static uc_status render_csv(uc_table_text *self)
 {
     const uc_table_edit nothing = {.column = UC_NO_COLUMN};
@@ -115,7 +115,7 @@ static uc_status render_csv(uc_table_text *self)
     return status;
 }
 
-/* Which columns are labels and ids, by a reader that is opened on the same text. */
+/* Finds the columns of labels and ids, by opening a reader on the same text. */
 static uc_status find_columns(uc_table_text *self, const uc_table *table, const uc_read_settings *settings,
                               const char *name)
 {
@@ -176,8 +176,8 @@ static bool has_text(uc_format format)
     return format == UC_FORMAT_CSV || format == UC_FORMAT_JSONL;
 }
 
-/* The data that *self has the text of; it goes to *text where rows of its format are kept, and is freed
- * otherwise. */
+/* Reads the data set from the text in *self. If rows of its format are kept as text, *text becomes `self`,
+ * which is freed otherwise. */
 static uc_status read_kept(uc_dataset *out, uc_table_text **text, uc_table_text *self,
                            const uc_read_settings *settings, const uc_context *context)
 {
@@ -263,7 +263,7 @@ uc_status uc_dataset_read_memory_with_text(uc_dataset *out, uc_table_text **text
     return read_kept(out, text, self, settings, context);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 size_t uc_table_text_rows(const uc_table_text *self)
 {
@@ -328,7 +328,7 @@ bool uc_table_text_has_weights(const uc_table_text *self)
     return self->weight != UC_NO_COLUMN;
 }
 
-/* Whether a column has this name, or is a member of an object of JSON lines that has it: `weight.kg`. */
+/* Whether a column has this name, or in JSON lines is a member of an object with this name: `weight.kg`. */
 static bool takes_name(const char *column, const char *name)
 {
     const size_t length = strlen(name);

@@ -1,5 +1,5 @@
 /*
- * What every column of a table is, decided from the counts of the first look. The rules are tried in this
+ * Decides the type of every column of a table from the counts of the first look. The rules are tried in this
  * order: drop, id by name, boolean, number, date, category, id (all values differ in a number), text with
  * spaces, id (all values differ), text.
  */
@@ -31,7 +31,7 @@ void uc_look_blame(uc_look *self, size_t column, size_t line, const char *format
     self->problems[self->problem_count++] = fresh;
 }
 
-/* The column at hand. */
+/* The current column. */
 typedef struct decision {
     uc_table_column *column;
     const uc_column_look *look;
@@ -64,7 +64,7 @@ static uc_status take(uc_table_column *self, uc_column_type type, const char *wh
 
 /* ---- values ---- */
 
-/* An estimate where only some of the values are counted, and never more than there are. */
+/* An estimate if only some of the values are counted, but never more than the number of values. */
 static size_t count_distinct(const uc_column_look *look)
 {
     return uc_min_size(look->set.used << look->set.level, look->values);
@@ -86,7 +86,7 @@ static int compare_entries(const void *a, const void *b)
     return x->mark < y->mark ? -1 : x->mark > y->mark;
 }
 
-/* The entries that have texts, most frequent first; *out belongs to the caller. */
+/* Lists the entries that have texts, the most frequent first; *out belongs to the caller. */
 static uc_status sort_entries(const uc_value_entry ***out, size_t *count, const uc_value_set *set)
 {
     const uc_value_entry **list = uc_alloc(set->used + 1, sizeof *list);
@@ -124,7 +124,7 @@ static uc_status describe_values(uc_table_column *self, const uc_column_look *lo
     return status;
 }
 
-/* Values that are frequent enough have a feature of their own. */
+/* Gives each frequent value a feature of its own. */
 static uc_status keep_values(const decision *self)
 {
     const uc_value_set *set = &self->look->set;
@@ -184,8 +184,8 @@ static uc_status make_category(const decision *self, const char *why)
     return keep_values(self);
 }
 
-/* A column of numbers in which some values are something else: to take it for text would be to misread
- * it. */
+/* Reports a column of numbers in which some values are something else; reading it as text would be a
+ * mistake. */
 static void blame_number(const decision *self)
 {
     const uc_column_look *look = self->look;
@@ -204,8 +204,8 @@ static void blame_number(const decision *self)
                       quoted, look->odd, look->odd_complaint, look->numbers, look->values, quoted);
 }
 
-/* The date's form that all values have; -1: none. An ambiguous 01/02/2024 is day first only when some value
- * says so. */
+/* The form that all dates in the column have; -1: none. An ambiguous 01/02/2024 is read day first only if
+ * some value requires it. */
 static int date_form(const uc_column_look *look)
 {
     for (int f = 0; f < UC_DATE_FORMS; f++)
@@ -214,7 +214,7 @@ static int date_form(const uc_column_look *look)
     return look->not_dates >> UC_DATE_SLASH_DMY & 1 ? -1 : UC_DATE_SLASH_DMY;
 }
 
-/* All values are dates, but not of one form: they would be read as words or ids. */
+/* Reports that all values are dates, but not in one form; they would be read as words or ids. */
 static void blame_dates(const decision *self)
 {
     const uc_column_look *look = self->look;
@@ -299,7 +299,7 @@ static uc_status decide(const decision *self)
     return decide_text(self);
 }
 
-/* The type that the user wants. */
+/* Sets the type that the user requested. */
 static uc_status decide_as(const decision *self, uc_column_type type)
 {
     static const char why[] = "as the options say";
@@ -345,9 +345,9 @@ static uc_status decide_as(const decision *self, uc_column_type type)
     }
 }
 
-/* ---- what the options say ---- */
+/* ---- types from the options ---- */
 
-/* The type that {columns} gives the column. */
+/* Finds the type that {columns} gives to the column. */
 static bool find_wanted(uc_column_type *out, const uc_read_settings *settings, const char *name)
 {
     const size_t length = strlen(name);
@@ -375,16 +375,16 @@ static uc_status refuse_name(const char *source, const char *option, const char 
                    uc_quote(quoted, name, length), option);
 }
 
-/* {columns} has the name before `word` too. */
+/* Whether {columns} already has the same name before `word`. */
 static bool is_earlier(const char *columns, const char *word, size_t length)
 {
     for (const char *other = columns; other < word; other += strcspn(other, ",") + 1)
-        if (memcmp(other, word, length + 1) == 0) /* with the '=' */
+        if (memcmp(other, word, length + 1) == 0) /* including the '=' */
             return true;
     return false;
 }
 
-/* An option names a column of features. */
+/* Fails unless the name in an option is that of a feature column. */
 static uc_status check_name(const uc_table *table, const uc_layout *layout, const char *source,
                             const char *option, const char *name, size_t length)
 {
@@ -404,7 +404,7 @@ static uc_status check_name(const uc_table *table, const uc_layout *layout, cons
                    source, option, uc_quote(quoted, name, length), use, use, option);
 }
 
-/* Every name of an option is that of a column, and every type is one. */
+/* Fails unless every name in an option is that of a column, and every type exists. */
 static uc_status check_options(const uc_table *table, const uc_layout *layout, const char *source,
                                const uc_read_settings *settings)
 {
@@ -482,7 +482,7 @@ static uc_status decide_column(decision *self, const uc_layout *layout)
     return decide(self);
 }
 
-/* All problems in one message. */
+/* Reports all problems in one message. */
 static uc_status tell_problems(const uc_look *look, const char *source)
 {
     char text[UC_MESSAGE_BYTES];
@@ -496,7 +496,7 @@ static uc_status tell_problems(const uc_look *look, const char *source)
             seen =
                 seen || (look->problems[j].column == UC_CONTROL && look->problems[j].line == problem->line);
         if (seen)
-            continue; /* the value that is not a number has a control character */
+            continue; /* the same problem: that value has a control character */
         char more[60] = "";
         if (problem->count > 1)
             snprintf(more, sizeof more, " (and %zu more)", problem->count - 1);

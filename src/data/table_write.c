@@ -1,4 +1,4 @@
-/* Writing the text of a table: rows as they are, but for their labels, or in another format. */
+/* Writing the text of a table: rows unchanged except for their labels, or in another format. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -28,7 +28,7 @@ static uc_status put_text(uc_line_text *out, const char *text, size_t length)
     return status == UC_OK ? uc_line_add(out, "\"", 1) : status;
 }
 
-/* Numbers as JSON writes them, true and false as they are; what is empty is null. */
+/* Numbers as written in JSON, true and false are unchanged; an empty value becomes null. */
 static uc_status put_value(uc_line_text *out, const char *text, size_t length, bool quoted)
 {
     if (length == 0)
@@ -38,7 +38,7 @@ static uc_status put_value(uc_line_text *out, const char *text, size_t length, b
     return put_text(out, text, length);
 }
 
-/* Any UTF-8: a line of JSON is nothing else. */
+/* Whether the text is valid UTF-8, as JSON lines must be. */
 static bool is_utf8(const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
@@ -93,9 +93,9 @@ static uc_status put_json(uc_line_text *out, const uc_table_text *self, const uc
     return status == UC_OK ? uc_line_add(out, "}\n", 2) : status;
 }
 
-/* ---- rows as they are, but for one field ---- */
+/* ---- rows unchanged except for one field ---- */
 
-/* Where field `column` of the record at p begins and ends, with its quotes and without blanks around it. */
+/* Where field `column` of the record at p begins and ends, including its quotes, without blanks around it. */
 static void find_field(const char **begin, const char **end, const char *p, const char *stop, char delimiter,
                        size_t column)
 {
@@ -122,12 +122,12 @@ static void find_field(const char **begin, const char **end, const char *p, cons
     }
 }
 
-/* Where the column's value is in a line of JSON, which is cut in a copy; false: it has none. */
+/* Finds the column's value in a line of JSON, by cutting a copy; false: the line has none. */
 static bool find_pair(const char **begin, const char **end, uc_table_text *self, size_t row, size_t column)
 {
     const char *line = self->text + self->begins[2 * row], *name = self->layout.names[column];
     uc_json_pair pair;
-    if (uc_table_text_cut(self, row) != UC_OK) /* which leaves the copy changed, and large enough */
+    if (uc_table_text_cut(self, row) != UC_OK) /* makes the copy large enough, and changes it */
         return false;
     memcpy(self->row, line, self->begins[2 * row + 1] - self->begins[2 * row]);
     uc_json_begin(&self->json.line, self->row);
@@ -196,11 +196,11 @@ static uc_status put_row(uc_line_text *out, uc_table_text *self, size_t row, con
 
 /* ---- one more column ---- */
 
-/* Ends a line of delimited text with one more field. */
+/* Appends a field to a line of delimited text. */
 static uc_status add_field(uc_line_text *line, const char *field, char delimiter)
 {
     const char *end = "\n";
-    line->length--; /* every line ends with a newline */
+    line->length--; /* removes the newline at its end */
     if (line->length > 0 && line->text[line->length - 1] == '\r') {
         line->length--;
         end = "\r\n";
@@ -211,7 +211,7 @@ static uc_status add_field(uc_line_text *line, const char *field, char delimiter
     return status == UC_OK ? uc_line_add(line, end, strlen(end)) : status;
 }
 
-/* Begins a line of JSON with one more pair. */
+/* Inserts a pair at the beginning of a line of JSON. */
 static uc_status add_pair(uc_line_text *line, const char *name, const char *value)
 {
     const char *end = line->text + line->length, *rest = memchr(line->text, '{', line->length);
@@ -235,9 +235,9 @@ static uc_status add_pair(uc_line_text *line, const char *name, const char *valu
     return status;
 }
 
-/* ---- all ---- */
+/* ---- whole files ---- */
 
-/* `added` is the name of one more column, or NULL. */
+/* `added` is the name of an additional column, or NULL. */
 static uc_status put_header(uc_line_text *out, const uc_table_text *self, const char *added, const style *how)
 {
     const size_t length = self->header_end - self->header_begin;
@@ -248,7 +248,7 @@ static uc_status put_header(uc_line_text *out, const uc_table_text *self, const 
     return status == UC_OK && added ? add_field(out, added, how->delimiter) : status;
 }
 
-/* Row i of those that are written, which is row `row` of the table. */
+/* Writes row i of the output, which is row `row` of the table. */
 static uc_status put_changed(uc_line_text *line, uc_table_text *self, const uc_table_changes *changes,
                              size_t i, size_t row, const char *added, const style *how)
 {

@@ -1,16 +1,17 @@
 /*
- * Text in parallel.
+ * Parsing text in parallel.
  *
- *   chunk   some MB of whole lines; what follows its last newline opens the next chunk. A line longer than
- *           a chunk makes the chunk grow.
- *   block   some KB of whole lines of a chunk: what one thread parses at a time
+ *   chunk   some MB of whole lines; what follows its last newline begins the next chunk. If a line is longer
+ *           than a chunk, the chunk grows.
+ *   block   some KB of whole lines of a chunk, parsed by one thread at a time
  *
  * Newlines and colons are counted first: a block has no more rows than newlines and no more column:value
- * pairs than colons. So every block has its place in the reader's arrays before it is parsed, and is parsed
- * right there; only when comments or blank lines made the counts too large are later blocks moved down. While
- * the blocks of a chunk are parsed, one of several threads reads, unpacks and counts the next chunk.
+ * pairs than colons. So the place of every block in the reader's arrays is known before it is parsed, and it
+ * is parsed directly into that place. Only if comments or blank lines made the counts too large are later
+ * blocks moved down. While the blocks of a chunk are parsed, one of several threads reads, unpacks and counts
+ * the next chunk.
  *
- * Blocks have a fixed size, their lines are counted as they are parsed, and failures are looked for in order,
+ * Blocks have a fixed size, their lines are counted while they are parsed, and failures are checked in order,
  * so neither the rows nor the first error depend on the number of threads. Names are looked up in the
  * reader's lists, which do not change while blocks are parsed; new ones are added afterwards, block by block,
  * so their positions are in the order of first appearance.
@@ -30,7 +31,7 @@
 typedef struct chunk {
     char *text; /* `capacity` bytes, one for a newline at the end of the file, and UC_NUMBER_SLACK zeros */
     size_t capacity, length;
-    size_t begin, end; /* the whole lines that are left to parse */
+    size_t begin, end; /* the whole lines that are still to be parsed */
     uc_text_block *blocks;
     size_t block_count, block_room;
 } chunk;
@@ -42,19 +43,19 @@ typedef struct text_state {
     void (*free_layout)(void *layout);
     uc_text_hooks hooks;
     chunk now, next;
-    bool parsed;           /* `now` has been dealt with */
+    bool parsed;           /* `now` has been parsed */
     bool fetched;          /* `next` has been read ahead */
     bool read_ended;       /* the input has no more bytes */
-    uc_status read_status; /* of the chunk that was read ahead */
+    uc_status read_status; /* of reading that chunk */
     char *read_sentence;
-    size_t line;     /* lines before now.begin, from `before` on */
-    uint64_t before; /* bytes of the file before the range that is read */
+    size_t line;     /* number of lines between `before` and now.begin */
+    uint64_t before; /* number of bytes in the file before the range that is read */
 } text_state;
 
 /* ---- chunks ---- */
 
-/* How often the two characters that bound rows and pairs occur. Thirty-two counters side by side are one or
- * two registers. */
+/* Counts the two characters that bound the numbers of rows and pairs. Thirty-two adjacent counters fit in one
+ * or two registers. */
 UC_INLINE void count_characters(uc_text_block *block)
 {
     enum { SIDE = 32 };
@@ -93,7 +94,7 @@ static void count_bounds(uc_text_block *block)
         count_characters(block);
 }
 
-/* Where a block ends that begins at p. */
+/* The end of a block that begins at p. */
 static char *block_end(char *p, char *end, const uc_reader *reader)
 {
     if ((size_t)(end - p) <= BLOCK_BYTES)
@@ -145,11 +146,10 @@ static uc_status grow_chunk(chunk *self, const uc_reader *reader, size_t capacit
     return UC_OK;
 }
 
-/* Whether a record may be so long: a quote that is never closed would take in the whole file. */
+/* A longer record is not waited for: a quote that is never closed would take in the whole file. */
 #define LONGEST_RECORD ((size_t)64 << 20)
 
-/* The end of the last whole record among the chunk's bytes, of which the last `got` are new; 0: there is
- * none. */
+/* The end of the last whole record in the chunk, whose last `got` bytes are new; 0: there is none. */
 static size_t whole_records(const chunk *self, uc_reader *reader, size_t got)
 {
     const text_state *state = reader->state;
@@ -169,8 +169,8 @@ static size_t whole_records(const chunk *self, uc_reader *reader, size_t got)
     return newline ? (size_t)(newline - self->text) + 1 : 0;
 }
 
-/* Reads on after the bytes that the chunk has, until it is full, or the input has nothing more at the moment
- * and there is a whole line. */
+/* Reads after the chunk's bytes until it is full, or until the input has nothing more at the moment and there
+ * is a whole line. */
 static uc_status read_lines(chunk *self, uc_reader *reader)
 {
     text_state *state = reader->state;
@@ -196,7 +196,8 @@ static uc_status read_lines(chunk *self, uc_reader *reader)
     return UC_OK;
 }
 
-/* Fills the chunk with what follows `tail`, the beginning of a line, which may lie in the chunk itself. */
+/* Fills the chunk with `tail`, the beginning of a line, which may be in the chunk itself, and what follows
+ * it. */
 static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, size_t tail_length)
 {
     if (tail_length)
@@ -212,7 +213,7 @@ static uc_status fill_chunk(chunk *self, uc_reader *reader, const char *tail, si
     return cut_blocks(self, reader);
 }
 
-/* Reads the next chunk; a failure is returned when the chunk is asked for. */
+/* Reads the next chunk; a failure is returned when that chunk is needed. */
 static void read_ahead(uc_reader *reader)
 {
     text_state *state = reader->state;
@@ -228,7 +229,7 @@ static void read_ahead(uc_reader *reader)
         state->read_sentence = uc_strdup(uc_last_error());
 }
 
-/* Makes the next chunk the one at hand. */
+/* Makes the next chunk the current one. */
 static uc_status advance(uc_reader *reader)
 {
     text_state *state = reader->state;
@@ -306,7 +307,7 @@ void uc_text_bag(uc_text_block *block, const uc_reader *reader, const char *name
 
 /* ---- a chunk's blocks ---- */
 
-/* column:value pairs that the reader has. */
+/* The number of column:value pairs in the reader's rows. */
 static size_t pairs_so_far(const uc_reader *reader)
 {
     const uc_matrix *X = &reader->rows.X;
@@ -340,7 +341,7 @@ static void place_block(uc_text_block *block, const uc_reader *reader)
         block->weights = data->weights + block->row_base;
 }
 
-/* Gives every block its place, after the rows that there are. */
+/* Gives every block its place, after the rows read so far. */
 static uc_status place_blocks(uc_reader *reader, chunk *now)
 {
     size_t rows = reader->rows.X.rows, pairs = pairs_so_far(reader);
@@ -371,7 +372,7 @@ static bool reads_ahead(const uc_reader *reader)
     return !state->read_ended && !uc_input_is_live(reader->input) && uc_threads(&reader->context) > 1;
 }
 
-/* A block keeps its failure, for check_block. */
+/* A block keeps its own status, which check_block returns. */
 static uc_status parse_job(size_t job, void *user)
 {
     uc_reader *reader = user;
@@ -388,7 +389,7 @@ static uc_status parse_and_read_job(size_t job, void *user)
     return UC_OK;
 }
 
-/* A small file is one block, for which no other thread is needed. */
+/* A small file is a single block, which needs no other thread. */
 static uc_status parse_blocks(uc_reader *reader)
 {
     const text_state *state = reader->state;
@@ -457,7 +458,7 @@ static uc_status check_block(uc_text_block *block, uc_reader *reader)
     return UC_OK;
 }
 
-/* Moves a block down to where the rows before it end. */
+/* Moves a block to the end of the rows before it. */
 static void move_block(const uc_text_block *block, const uc_reader *reader, size_t row, size_t pair)
 {
     const uc_matrix *X = &reader->rows.X;
@@ -483,7 +484,7 @@ static void move_block(const uc_text_block *block, const uc_reader *reader, size
         X->offsets[row + i + 1] = block->ends[i] - block->pair_base + pair;
 }
 
-/* Names, failures and gaps, block by block. */
+/* Joins names, reports failures and closes gaps, block by block. */
 static uc_status join_blocks(uc_reader *reader, chunk *now)
 {
     text_state *state = reader->state;
@@ -548,7 +549,7 @@ uc_status uc_text_next(uc_reader *self)
     return status;
 }
 
-/* Where the first line or record begins that begins at byte `at` or later. */
+/* Where the first line or record at byte `at` or later begins. */
 static uc_status find_start(uint64_t *begin, const uc_reader *self, uint64_t at)
 {
     if (self->quoted && self->delimiter)
@@ -560,7 +561,7 @@ uc_status uc_text_cut(uc_reader *self)
 {
     text_state *state = self->state;
     chunk *now = &state->now;
-    const uint64_t skipped = now->begin; /* the first chunk begins where the file does */
+    const uint64_t skipped = now->begin; /* the first chunk begins where the file begins */
     uint64_t from, to;
     uc_status status = find_start(&from, self, self->range.from);
     if (status == UC_OK)
@@ -644,7 +645,7 @@ void uc_text_skip_line(uc_reader *self, const char *line, size_t number)
     }
     now->begin = (size_t)(newline - now->text) + 1;
     state->line = number;
-    (void)cut_blocks(now, self); /* no more blocks than before: it cannot fail */
+    (void)cut_blocks(now, self); /* cannot fail: there are no more blocks than before */
 }
 
 void uc_text_set_hooks(uc_reader *self, const uc_text_hooks *hooks)

@@ -27,7 +27,7 @@ bool uc_matrix_is_valid(const uc_matrix *X)
     return true;
 }
 
-/* NULL: there are none. */
+/* `positions` may be NULL. */
 static bool are_below(const uint32_t *positions, size_t rows, size_t bound)
 {
     for (size_t i = 0; positions && i < rows; i++)

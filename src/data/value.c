@@ -26,7 +26,7 @@ uc_status uc_missing_read(uc_missing *out, const char *list)
         const unsigned char first = (unsigned char)*word;
         if (size > 0) {
             memcpy(to, word, size);
-            to += size + 1; /* the array is zeroed */
+            to += size + 1; /* the text ends with a zero, since the array is zeroed */
             out->firsts[first >> 6] |= UINT64_C(1) << (first & 63);
         }
         word += size + (word[size] == ',');
@@ -55,7 +55,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The bytes of a currency sign at p: $, or the signs of euro, pound and yen; 0: none. */
+/* The length of the currency sign or code at p, such as $, the signs of euro, pound and yen, or EUR; 0:
+ * none. */
 static size_t currency_length(const char *p, const char *end)
 {
     static const char *const signs[] = {"$",   "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", "EUR",
@@ -71,8 +72,7 @@ static size_t currency_length(const char *p, const char *end)
 
 #define MOST_DIGITS ((size_t)400)
 
-/* The bytes of what separates thousands at p: `group`, an apostrophe or a blank that breaks no line; 0: none
- * does. */
+/* The length of the separator of thousands at p: `group`, an apostrophe or a non-breaking blank; 0: none. */
 static size_t group_length(const char *p, const char *end, char group)
 {
     static const char *const others[] = {"'", "\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf"};
@@ -86,7 +86,8 @@ static size_t group_length(const char *p, const char *end, char group)
     return 0;
 }
 
-/* Digits in groups of three, which follow a first group of one to three, into `to`; NULL: they are not. */
+/* Copies digits, perhaps in groups of three after a first group of one to three, to `to`; NULL: the groups
+ * are wrong. */
 static char *take_groups(char *to, const char **at, const char *end, char group)
 {
     const char *p = *at, *begin = p;
@@ -110,7 +111,7 @@ static char *take_groups(char *to, const char **at, const char *end, char group)
     return to;
 }
 
-/* The digits of a number without sign and currency, as strtod wants them. */
+/* Copies the digits of a number without sign and currency, in the form that strtod expects. */
 static char *take_number(char *to, const char **at, const char *end, char decimal)
 {
     to = take_groups(to, at, end, decimal == '.' ? ',' : '.');
@@ -140,7 +141,7 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* The bytes of a sign at p: plus, or a minus of ASCII or of typesetters. */
+/* The length of a sign at p: plus, an ASCII minus, or the typographic minus. */
 static size_t sign_length(const char *p, const char *end)
 {
     if (p < end && (*p == '-' || *p == '+'))
@@ -154,7 +155,7 @@ bool uc_value_number(float *out, const char *text, size_t length, char decimal)
     const char *p = text, *end = text + length;
     if (length == 0 || length > MOST_DIGITS)
         return false;
-    const bool in_parentheses = *p == '(' && end[-1] == ')'; /* as accountants write -1 */
+    const bool in_parentheses = *p == '(' && end[-1] == ')'; /* as accountants write negative numbers */
     p += in_parentheses;
     end -= in_parentheses;
     size_t currency = currency_length(p, end);
@@ -213,8 +214,7 @@ const char *const uc_date_form_names[UC_DATE_FORMS] = {"year-month-day", "year/m
                                                        "day/month/year", "month/day/year", "day-month-year",
                                                        "day month year", "month day, year"};
 
-/* Days since 1970-01-01 of the Gregorian calendar: years begin in March, so that the odd day is the last.
- * */
+/* Days since 1970-01-01 in the Gregorian calendar. Years begin in March, so that the leap day comes last. */
 static int64_t days_of(int year, int month, int day)
 {
     const int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
@@ -229,7 +229,7 @@ static int days_in_month(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* `least` to `most` digits at *at; -1: there are not. */
+/* Reads `least` to `most` digits at *at; -1 if they are not there. */
 static int take_digits(const char **at, const char *end, int least, int most)
 {
     int value = 0, count = 0;
@@ -250,7 +250,7 @@ static bool take_char(const char **at, const char *end, char c)
     return true;
 }
 
-/* The name of a month, whole or its first three letters; 0: none. */
+/* Reads the name of a month, in full or its first three letters; 0: none. */
 static int take_month(const char **at, const char *end)
 {
     static const char *const months[] = {"january",   "february", "march",    "april",
@@ -271,7 +271,7 @@ static int take_month(const char **at, const char *end)
     return 0;
 }
 
-/* A zone, which is not looked at: Z, +01:00, UTC, CET or GMT+1; nothing is one too. */
+/* Whether the text is a time zone, which is ignored: Z, +01:00, UTC, CET, GMT+1, or nothing. */
 static bool is_zone(const char *p, const char *end)
 {
     static const char *const names[] = {"Z",   "UTC", "GMT", "CEST", "CET", "EEST", "EET", "WEST",
@@ -293,7 +293,7 @@ static bool is_zone(const char *p, const char *end)
     return p == end;
 }
 
-/* Moves over am or pm in any case; false: neither is there. */
+/* Reads am or pm in any case; false: neither. */
 static bool take_half(bool *afternoon, const char **at, const char *end)
 {
     const char *p = *at;
@@ -339,7 +339,8 @@ static bool take_time(uc_date *out, const char *p, const char *end)
     return is_zone(p, end);
 }
 
-/* Four digits, or two if `short_too`: 69 to 99 are of the last century, as for strptime; -1: neither. */
+/* Reads four digits, or two if `short_too`; 69 to 99 are in the last century, as for strptime; -1:
+ * neither. */
 static int take_year(const char **at, const char *end, bool short_too)
 {
     const char *begin = *at;
@@ -351,7 +352,8 @@ static int take_year(const char **at, const char *end, bool short_too)
     return year + (year < 69 ? 2000 : 1900);
 }
 
-/* Year, month and day in the order of the form; returns where the date ends, NULL: it is not one. */
+/* Reads year, month and day in the order of the form; returns where the date ends, or NULL if it is not
+ * one. */
 static const char *take_date(int parts[3], const char *p, const char *end, uc_date_form form)
 {
     static const char separators[UC_DATE_FORMS] = {'-', '/', '.', '/', '/', '-', 0, 0};
@@ -379,7 +381,7 @@ static const char *take_date(int parts[3], const char *p, const char *end, uc_da
     }
     const bool year_first = form == UC_DATE_ISO || form == UC_DATE_SLASH_YMD;
     const bool short_too = form == UC_DATE_SLASH_DMY || form == UC_DATE_SLASH_MDY;
-    const bool dotted = form == UC_DATE_DOT_DMY; /* 01.02.24; 1.2.24 may be a version */
+    const bool dotted = form == UC_DATE_DOT_DMY; /* 01.02.24 is a date; 1.2.24 may be a version */
     const char *const begin = p;
     int *const first = form == UC_DATE_SLASH_MDY ? month : day;
     int *const order[3] = {year_first ? year : first, year_first || first == day ? month : day,
@@ -434,7 +436,7 @@ static uint64_t mix(uint64_t a)
     return a ^ (a >> 32);
 }
 
-/* Up to seven bytes, the first one lowest, without reading any other. */
+/* Up to seven bytes, the first one lowest, without reading any others. */
 static uint64_t first_bytes(const char *text, size_t length)
 {
     if (length >= 4) {
@@ -461,7 +463,7 @@ uint64_t uc_value_mark(uint64_t seed, const char *text, size_t length)
     return mix(mark ^ first_bytes(text, length));
 }
 
-/* Eight characters in lower case: letters of ASCII are the only ones that change. */
+/* Eight characters in lower case; only ASCII letters change. */
 static uint64_t lower_word(uint64_t text)
 {
     const uint64_t each = UINT64_C(0x0101010101010101), seven = text & (0x7f * each);
@@ -469,12 +471,12 @@ static uint64_t lower_word(uint64_t text)
     return text | ((from_a & ~beyond_z & ~text & (0x80 * each)) >> 2);
 }
 
-/* The mark of a word in lower case: uc_value_mark of its bytes, and of 64 of them after the other. Eight
- * bytes are readable from every one of the word. */
+/* The mark of a word in lower case: uc_value_mark of its bytes, 64 at a time. Eight bytes are readable from
+ * each byte of the word. */
 static uint64_t mark_word(uint64_t seed, const char *text, size_t length)
 {
     uint64_t mark = seed;
-    if (length < 8) { /* most words: without a copy */
+    if (length < 8) { /* most words, which need no copy */
         uint64_t word;
         memcpy(&word, text, 8);
         word = lower_word(le64toh(word) & ((UINT64_C(1) << (8 * length)) - 1));

@@ -1,4 +1,4 @@
-/* Names that are looked up often; value_index.h says how. */
+/* Names that are looked up often; value_index.h explains how. */
 #include "data/value_index.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* How many values differ, and which: table_look.h. */
+/* How many values are different, and which they are: see table_look.h. */
 #include <string.h>
 
 #include "data/table_look.h"
@@ -11,7 +11,7 @@ static uc_value_entry *find(const uc_value_set *self, uint64_t mark)
     return &self->slots[slot];
 }
 
-/* A table of `room` slots with the entries of the present level. */
+/* Makes a table of `room` slots with the entries of the present level. */
 static uc_status rebuild(uc_value_set *self, size_t room)
 {
     uc_value_entry *old = self->slots;
@@ -31,7 +31,7 @@ static uc_status rebuild(uc_value_set *self, size_t room)
     return UC_OK;
 }
 
-/* A copy of the text at the end of *texts, ended by a zero byte. */
+/* Appends a copy of the text to *texts, terminated by a zero byte. */
 static uc_status append_text(char **texts, size_t *used, size_t *room, const char *text, size_t length)
 {
     const size_t needed = *used + length + 1;
@@ -88,7 +88,7 @@ uc_status uc_value_set_add(uc_value_set *self, uint64_t mark, uint64_t count, co
         status = rebuild(self, self->room);
     }
     if (status == UC_OK && self->level && self->room > 4 * UC_SAMPLED_VALUES)
-        status = rebuild(self, 4 * UC_SAMPLED_VALUES); /* less to keep in the caches */
+        status = rebuild(self, 4 * UC_SAMPLED_VALUES); /* so that more of it stays in the caches */
     return status;
 }
 

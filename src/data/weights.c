@@ -1,4 +1,4 @@
-/* Weights and soft labels: files of them, and data sets that have them. */
+/* Weights and soft labels: reading their files, and attaching them to data sets. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "data/reader.h"
 #include "data/weights.h"
 
-#define LEAST_TOTAL 1e-100 /* of weights: the square of neither bound is beyond the numbers */
+#define LEAST_TOTAL 1e-100 /* of weights; the squares of both bounds are within the range of doubles */
 #define MOST_TOTAL 1e100
-#define SUM_TOLERANCE 1e-3 /* rows of soft labels that sum to 1 within this are made to */
+#define SUM_TOLERANCE 1e-3 /* rows of soft labels whose sum is this close to 1 are normalised */
 
 /* ---- tables of numbers ---- */
 
-/* rows x columns numbers, and the names that the columns have. */
+/* rows x columns numbers, and the names of the columns, if any. */
 typedef struct table {
     double *values;
     size_t rows, columns;
-    uc_names names; /* empty: none */
+    uc_names names; /* may be empty */
     bool text;      /* rows are lines */
-    size_t header;  /* lines before the first row */
+    size_t header;  /* number of lines before the first row */
 } table;
 
 static void table_free(table *self)
@@ -68,7 +68,7 @@ static uc_status fail_field(const char *name, size_t line, const uc_field *field
                    complaint);
 }
 
-/* One line of numbers, to `values`; or of names, when `values` is NULL. */
+/* Reads one line of numbers into `values`, or of names if `values` is NULL. */
 static uc_status read_line(table *out, double *values, const uc_lines *lines, char delimiter,
                            const char *name)
 {
@@ -108,7 +108,7 @@ static bool is_blank(const uc_lines *lines)
     return true;
 }
 
-/* Lines but for blank ones at the end. */
+/* The number of lines, without blank ones at the end. */
 static size_t count_lines(uc_lines *lines)
 {
     size_t count = 0;
@@ -119,7 +119,7 @@ static size_t count_lines(uc_lines *lines)
     return count;
 }
 
-/* named: the first line has the names of the columns; else there is one column. */
+/* named: the first line has the names of the columns; otherwise, there is one column. */
 static uc_status read_text(table *out, uc_lines *lines, bool named, const char *name)
 {
     const size_t count = count_lines(lines);
@@ -170,7 +170,7 @@ static uc_status read_table(table *out, const char *path, size_t dimensions, con
     return status;
 }
 
-/* Where row i of a table is, for messages: "FILE:LINE" or "FILE: row N". */
+/* The place of row i of a table, for messages: "FILE:LINE" or "FILE: row N". */
 static const char *place_of(char *text, size_t size, const table *self, const char *path, size_t i)
 {
     if (self->text)
@@ -233,10 +233,10 @@ void uc_weights_free(double *weights)
 
 /* ---- soft labels ---- */
 
-/* class[j]: which class column j of the table is. */
+/* Sets class[j] to the class of column j of the table. */
 static uc_status name_columns(uint32_t *class, const table *self, const char *path, const uc_names *classes)
 {
-    const char *const *names = (const char *const *)self->names.text; /* NULL: an array has none */
+    const char *const *names = (const char *const *)self->names.text; /* NULL: an array has no names */
     if (!names && self->columns != classes->count)
         return uc_fail(UC_ERR_FORMAT, "%s: %zu columns, but there are %zu classes", path, self->columns,
                        classes->count);
@@ -310,9 +310,9 @@ uc_status uc_renumber_soft(double *soft, size_t rows, const uint32_t *renumber, 
     return UC_OK;
 }
 
-/* ---- of data sets ---- */
+/* ---- attaching to data sets ---- */
 
-/* The part of an array of all rows that is of the rows of this process; `all` is freed. */
+/* Keeps this process's rows of an array for all rows; `all` is freed. */
 static uc_status keep_share(double **out, double *all, size_t width, uc_share share, size_t rows)
 {
     if (share.total == rows) {

@@ -1,6 +1,6 @@
 /*
- * Writing data sets. Text is made row by row in parallel: every block of rows fills a buffer of its own, and
- * the buffers go out in order. Numbers are the shortest text that reads back as the same float.
+ * Writing data sets. Text is made row by row, in parallel: each block of rows fills its own buffer, and the
+ * buffers are written in order. Numbers are the shortest text that reads back as the same float.
  */
 #include <string.h>
 
@@ -10,17 +10,17 @@
 #include "data/sink.h"
 
 #define BLOCKS_AT_ONCE ((size_t)32)
-#define BLOCK_BYTES ((size_t)64 << 10) /* of text, about */
+#define BLOCK_BYTES ((size_t)64 << 10) /* of text, approximately */
 
 /* ---- text that grows ---- */
 
 typedef struct text {
     char *bytes;
     size_t length, room;
-    bool failed; /* not enough memory */
+    bool failed; /* because of too little memory */
 } text;
 
-/* Where to put up to `length` bytes; NULL when there is not enough memory. */
+/* Room for `length` more bytes; NULL if there is not enough memory. */
 static char *text_room(text *self, size_t length)
 {
     if (self->room - self->length < length) {
@@ -57,7 +57,7 @@ static void put_number(text *self, float value)
         self->length += uc_number_write(to, value);
 }
 
-/* The shorter of two texts that read back as the same number. */
+/* Writes the number with 15 digits if these read back as the same number, otherwise with 17. */
 static void put_real(text *self, double value)
 {
     char digits[32];
@@ -117,7 +117,7 @@ static void put_libsvm_row(text *out, const uc_dataset *data, size_t i)
     put_character(out, '\n');
 }
 
-/* Quoted when it would be read differently without quotes. */
+/* Adds quotes if the word would be read differently without them. */
 static void put_field(text *out, const char *word, char delimiter)
 {
     const size_t length = strlen(word);
@@ -164,7 +164,7 @@ static void put_csv_row(text *out, const uc_dataset *data, size_t i, char delimi
     put_character(out, '\n');
 }
 
-/* A name and its value, in quotes; without a value, null. */
+/* Writes a name and its value, in quotes; null if there is no value. */
 static void put_pair(text *out, const char *name, const char *value)
 {
     put_text(out, ", \"", 3);
@@ -183,7 +183,7 @@ static void put_pair(text *out, const char *name, const char *value)
     put_character(out, '"');
 }
 
-/* All columns, since one that is not there would be a missing value. */
+/* Writes all columns, since an absent one would be a missing value. */
 static void put_json_row(text *out, const uc_dataset *data, size_t i)
 {
     const uc_row row = uc_matrix_row(&data->X, i);
@@ -266,7 +266,7 @@ static uc_status write_rows(uc_sink *sink, const uc_dataset *data, char delimite
 
 /* ---- LIBSVM and CSV ---- */
 
-/* Words that end where they should not, or not at all. A label with a colon would be taken for a column. */
+/* Fails if a word would not end where it should. A label with a colon would be read as a column. */
 static uc_status check_libsvm_names(const uc_names *names, const char *what, const char *marks,
                                     const char *path)
 {
@@ -345,7 +345,7 @@ static uc_status write_text(const uc_dataset *data, uc_output *output, char deli
 
 static uc_status write_npy_header(uc_sink *sink, const char *type, const char *shape)
 {
-    /* The whole header, with its newline, is a multiple of 64 bytes. */
+    /* The length of the whole header, with its newline, is a multiple of 64 bytes. */
     char line[192];
     const int length = snprintf(line + 10, sizeof line - 10,
                                 "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
@@ -380,7 +380,7 @@ static uc_status write_npy_rows(uc_sink *sink, const uc_matrix *X, const uc_cont
     return status;
 }
 
-/* The characters of valid UTF-8; returns how many. `out` may be NULL. */
+/* The characters of valid UTF-8; returns their number. `out` may be NULL. */
 static size_t decode(uint32_t *out, const char *utf8)
 {
     size_t count = 0;
@@ -421,7 +421,7 @@ static uc_status write_npy_labels(uc_sink *sink, const uc_dataset *data)
     return status;
 }
 
-/* Ends what was written when `status` is UC_OK, and aborts it otherwise; the status of both. */
+/* Ends the sink if `status` is UC_OK, otherwise aborts it; returns the status of both. */
 static uc_status end_sink(uc_sink *sink, uc_status status)
 {
     if (status == UC_OK)
@@ -502,7 +502,7 @@ static bool is_even(const uc_matrix *X)
     return X->stride == uc_matrix_stride(X->cols);
 }
 
-/* Arrays that a caller lends may lie less evenly than the library's own: those are copied first. */
+/* Arrays that a caller lends may be less regular than the library's own; such arrays are copied first. */
 static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_context *context)
 {
     const char *path = uc_output_name(output);
@@ -524,7 +524,7 @@ static uc_status write_ucd(const uc_dataset *data, uc_output *output, const uc_c
     return status;
 }
 
-/* ---- which of them ---- */
+/* ---- choosing the format ---- */
 
 static const struct {
     const char *ending;
@@ -588,7 +588,7 @@ uc_status uc_dataset_write_to(const uc_dataset *self, uc_output *output, uc_form
     }
 }
 
-/* Those that were opened are there also when this fails. */
+/* If this fails, files that were opened are in `files`. */
 static uc_status open_outputs(uc_output *files[2], const char *path, const char *labels)
 {
     uc_status status = uc_output_open(&files[0], path);
