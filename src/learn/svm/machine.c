@@ -106,8 +106,8 @@ static uc_status evaluate(double *value, double *gradient, const double *point, 
 
 /* ---- minimisation ---- */
 
-/* The second derivative of the mean loss if some of the examples are near the corner. */
-#define MOST_CURVATURE 0.25
+#define MOST_CURVATURE                                                                                       \
+    0.25 /* of the mean loss: its second derivative if some of the examples are near the corner */
 
 static uc_status minimise(uc_minimum *out, double *point, const uc_svm *self, uint64_t iterations,
                           double tolerance, const uc_context *context)

@@ -31,8 +31,8 @@
 #include "learn/svm/bags.h"
 #include "linalg/linalg.h"
 
-/* C times the mean squared length of the rows; docs/learners/svm.md has the table. */
-#define RELATIVE_COST 3000.0
+#define RELATIVE_COST                                                                                        \
+    3000.0 /* C times the mean squared length of the rows; docs/learners/svm.md has the table */
 #define LEAST_COST 100.0
 #define MOST_COST 1e12
 
