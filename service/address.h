@@ -7,7 +7,7 @@
 
 #include "service/problem.h"
 
-/* "127.0.0.1:8470" or "[::1]:8470"; 400 for anything else. */
+/* Accepts "127.0.0.1:8470" or "[::1]:8470"; 400 for anything else. */
 bool address_parse(struct sockaddr_storage *out, bool *loopback, const char *listen, problem *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers: from a job that is done to JSON. */
+/* Answers: turns finished jobs into JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +75,10 @@ void route_problem(response *out, const problem *why)
     answer_text(out, why->status, "application/problem+json", &body);
 }
 
-/* Takes the JSON over. */
+/* Takes ownership of the JSON. */
 static void answer_json(response *out, int status, json_t *json)
 {
-    char *bytes = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)); /* .2 is .2 */
+    char *bytes = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)); /* prints .2 as .2 */
     json_decref(json);
     *out = (response){.status = status, .type = json_content, .body = bytes, .size = strlen(bytes)};
 }
@@ -138,7 +138,7 @@ static void add_answer(text *out, const job *done, const job_item *item)
 
 typedef void add_item_fn(text *out, const job *done, const job_item *item);
 
-/* One answer, or a list of them, where each has its own problem. */
+/* A single answer, or a list of them, in which each has its own problem. */
 static void finish_items(response *out, job *done, const char *list, add_item_fn *add)
 {
     text body = {0};
@@ -185,7 +185,7 @@ void finish_reward(response *out, job *done)
         *out = (response){.status = 204, .type = json_content};
 }
 
-/* ---- the rest ---- */
+/* ---- other answers ---- */
 
 void finish_model(response *out, job *done)
 {
@@ -248,7 +248,7 @@ void answer_openapi(response *out, const request *given, engine *from, const cha
 /* ---- events ---- */
 
 #define MOST_EVENTS 10000
-#define FULL (16u << 20) /* bytes after which an answer ends: who wants more asks again */
+#define FULL (16u << 20) /* bytes after which an answer ends: the client can ask for more */
 
 typedef struct listing {
     text body;

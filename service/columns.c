@@ -6,7 +6,7 @@
 
 #include "app/memory.h"
 
-/* Readers drop blanks at the ends of a field without quotes. */
+/* Readers remove blanks at the ends of an unquoted field. */
 static bool needs_quotes(const char *field)
 {
     const size_t length = strlen(field);

@@ -1,4 +1,4 @@
-/* What a model is defined by: the body of PUT, checked and made complete. */
+/* The definition of a model: the body of PUT, checked and completed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool check_members(const json_t *body, problem *why)
     return true;
 }
 
-/* What tables and pages cannot show, and "?", which means that a label is not known. */
+/* Rejects characters that tables and pages cannot show, and "?", which means that a label is unknown. */
 static bool is_class_name(const char *name)
 {
     for (const char *at = name; *at; at++)
@@ -59,7 +59,7 @@ static bool check_classes(const json_t *list, problem *why)
     return good;
 }
 
-/* A member that is one of two words. */
+/* Reads a member that is one of two words. */
 static bool read_word(json_t **out, const json_t *body, const char *member, const char *first,
                       const char *second, const json_t *present, problem *why)
 {
@@ -86,7 +86,7 @@ static bool read_explore(double *out, const json_t *body, const json_t *present,
     return true;
 }
 
-/* Those that learn one example at a time. */
+/* Lists the learners that learn one example at a time. */
 static void list_learners(char *out, size_t size)
 {
     size_t length = 0;
@@ -119,7 +119,7 @@ static bool read_learner(const char **out, const json_t *body, const json_t *pre
                        *out, fit);
 }
 
-/* Whether a setting means the same: 1 is 1.0 and "1", true is "on". */
+/* Whether two settings mean the same: 1 is 1.0 and "1", true is "on". */
 static bool same_value(const json_t *a, const json_t *b)
 {
     const json_t *both[] = {a, b};
@@ -149,7 +149,7 @@ static bool same_settings(const json_t *a, const json_t *b)
     return json_object_size(a) == json_object_size(b);
 }
 
-/* Another learner, other settings of it, or a class less. */
+/* Rejects a different learner, different settings, or the removal of a class. */
 static bool check_succession(const json_t *next, const json_t *present, problem *why)
 {
     const json_t *before = json_object_get(present, "classes"), *after = json_object_get(next, "classes");
@@ -173,7 +173,7 @@ static bool check_succession(const json_t *next, const json_t *present, problem 
     return true;
 }
 
-/* Tries the definition on a model of its own. */
+/* Tries the definition on a separate model. */
 static bool try_definition(const json_t *definition, problem *why)
 {
     served *trial = served_create(0, "trial");
@@ -185,7 +185,7 @@ static bool try_definition(const json_t *definition, problem *why)
     return good;
 }
 
-/* The classes of a PUT that has none are those that are there. Positions stay: what is known comes first. */
+/* The classes of a PUT, or the present ones if it has none. Positions are kept: known classes come first. */
 static json_t *merged_classes(const json_t *given, const json_t *present)
 {
     json_t *merged = json_array();

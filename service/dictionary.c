@@ -4,7 +4,7 @@
  *   "city": "Paris"      column "city=Paris", value 1
  *   "title": "two words" a column "title~H" for each word, H its hash; the value is how often it occurs
  *
- * A hash has 18 bits, so that words without end need no columns without end. */
+ * A hash has 18 bits, so that an unlimited number of words needs a limited number of columns. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "service/features.h"
 
 #define HASH_BITS 18
-#define LONGEST_CATEGORY 256 /* bytes; longer text is words */
-#define LONGEST_NAME 1024    /* of a column: a name of 255 bytes and a category */
+#define LONGEST_CATEGORY 256 /* bytes; longer text is split into words */
+#define LONGEST_NAME 1024    /* of a column: a name of 255 bytes, and a category */
 
 void encoded_free(encoded *self)
 {
@@ -46,14 +46,14 @@ void dictionary_free(dictionary *self)
     *self = (dictionary){0};
 }
 
-/* ---- what may come ---- */
+/* ---- what is accepted ---- */
 
 static const char *kind_words(features_kind kind)
 {
     return kind == FEATURES_NAMED ? "an object of names" : "an array or an object of column numbers";
 }
 
-/* Rows by position may be arrays or indexed; names are another kind. */
+/* Rows by position may be arrays or indexed; named features are another kind. */
 static bool check_kinds(const dictionary *self, const features *given, problem *why)
 {
     const bool named = given->kind == FEATURES_NAMED;
@@ -98,7 +98,7 @@ typedef struct cell {
 typedef struct cells {
     cell *items;
     size_t count, capacity;
-    bool only_known; /* names that have no column yet get none, and are counted */
+    bool only_known; /* names that have no column yet are only counted */
     size_t unknown;
 } cells;
 
@@ -124,7 +124,7 @@ static bool is_word(char byte)
     return isalnum((unsigned char)byte) || (unsigned char)byte >= 0x80;
 }
 
-/* FNV-1a of the field's name, a zero byte and the word in small letters. */
+/* FNV-1a of the field's name, a zero byte and the word in lower case. */
 static uint32_t hash_of(const char *field, const char *word, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -187,7 +187,7 @@ static int by_column(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* A sparse row; what shares a column is added. */
+/* Makes a sparse row; values in the same column are added. */
 static void make_sparse(encoded *out, cells *found)
 {
     size_t count = 0;
@@ -238,7 +238,7 @@ static void encode_positions(encoded *out, const features *given)
     out->row = (uc_row){given->count, out->values, out->columns};
 }
 
-/* Only a lookup: nothing is added. */
+/* Only looks names up; nothing is added. */
 bool dictionary_encode_known(encoded *out, const dictionary *self, const features *given, problem *why)
 {
     cells found = {.only_known = true};
@@ -270,7 +270,7 @@ bool dictionary_encode(encoded *out, dictionary *self, const features *given, pr
     return true;
 }
 
-/* ---- keeping ---- */
+/* ---- saving and restoring ---- */
 
 json_t *dictionary_json(const dictionary *self)
 {

@@ -1,4 +1,4 @@
-/* A directory of the service: the journal and the snapshots, and a model from both. */
+/* A directory of the service: the journal and the snapshots, and loading a model from both. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@ bool directory_journal(journal **out, const char *directory, problem *why)
 }
 
 typedef struct finding {
-    const char *name; /* NULL: whichever it is */
+    const char *name; /* NULL: any name */
     int64_t number, last;
     size_t count, length;
-    char names[200]; /* of all, as many as fit */
+    char names[200]; /* of all models, as many as fit */
 } finding;
 
 static bool find_model(int64_t number, const char *name, void *user)
@@ -62,7 +62,7 @@ typedef struct loading {
     bool failed;
 } loading;
 
-/* Tries one snapshot; false, which ends the search, when it holds. */
+/* Tries one snapshot; returns false, which ends the search, if it is valid. */
 static bool try_snapshot(int64_t sequence, const char *state, void *user)
 {
     loading *work = user;
@@ -89,7 +89,7 @@ static bool try_snapshot(int64_t sequence, const char *state, void *user)
     return !held;
 }
 
-/* The learner as it was after an earlier row. */
+/* Resets the learner to its state after an earlier row. */
 static bool go_back(loading *work, int64_t target)
 {
     served *then = NULL;

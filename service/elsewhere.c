@@ -1,6 +1,6 @@
-/* In place of the service inside the program: it is a library that is loaded when a command needs it. So the
- * other commands start without SQLite, libmicrohttpd and what these bring along (TLS, mostly), and in memory
- * where those alone would not fit. */
+/* Stands in for the service in the program itself: the service is a library that is loaded when a command
+ * needs it. So the other commands start without SQLite, libmicrohttpd and their dependencies (mostly TLS),
+ * and run in memory that would be too small for these. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define LIBRARY "libunconfuse-service.so"
 
-/* It stands beside libunconfuse.so; the caller frees the path. */
+/* The library is next to libunconfuse.so; the caller frees the path. */
 static char *library_path(void)
 {
     const char *(*inside)(void) = uc_version;
@@ -25,7 +25,7 @@ static char *library_path(void)
     return app_text("%.*s/%s", (int)(slash - found.dli_fname), found.dli_fname, LIBRARY);
 }
 
-/* Sets *function, a pointer to a function, to the one that the library calls so. */
+/* Sets *function, a function pointer, to the library's function of that name. */
 static uc_status load(void *function, const char *name)
 {
     char *path = library_path();

@@ -16,7 +16,7 @@
 #include "service/engine_inside.h"
 #include "service/log.h"
 
-#define MOST_TOGETHER 4096 /* jobs of one transaction */
+#define MOST_TOGETHER 4096 /* jobs per transaction */
 
 /* ---- jobs ---- */
 
@@ -124,7 +124,7 @@ bool engine_row(engine *self, entry *model, journal_row *row, problem *why)
 
 /* ---- transactions ---- */
 
-/* Takes back what the transaction did: the models that it touched come from the journal again. */
+/* Undoes the transaction: the models that it touched are loaded from the journal again. */
 static void take_back(engine *self)
 {
     journal_abandon(self->writes);
@@ -153,7 +153,7 @@ static void settle(engine *self)
         self->entries[i]->touched = self->entries[i]->new = false;
 }
 
-/* What the transaction wrote is on disk. One without rows says nothing about the journal. */
+/* Called when the transaction is on disk. One without rows does not show that the journal can be written. */
 static void note_commit(engine *self)
 {
     settle(self);
@@ -167,7 +167,7 @@ static void note_commit(engine *self)
     self->unwritable.status = 0;
 }
 
-/* Whether the jobs may be answered as they are. */
+/* Returns whether the jobs may be answered as they are. */
 static bool commit(engine *self)
 {
     problem *why = &self->broken;
@@ -183,7 +183,7 @@ static bool commit(engine *self)
     return false;
 }
 
-/* Falls that were found since are lines of the log. */
+/* Logs the drift alarms since the last call. */
 static void tell_drift(engine *self)
 {
     for (size_t i = 0; i < self->count; i++) {
@@ -207,12 +207,12 @@ static void take_snapshots(engine *self, bool all)
             continue;
         if (!engine_snapshot(self, model, &why)) {
             log_line("warning", "snapshot", "%s: %s", model->model->name, why.detail);
-            model->snapshot = model->model->sequence; /* not before as many rows again */
+            model->snapshot = model->model->sequence; /* not before the same number of rows again */
         }
     }
 }
 
-/* A journal that could not be written may have room by now; it is tried once a second. */
+/* A journal that could not be written may have room by now; this is tried once a second. */
 static void probe(engine *self)
 {
     problem why = {0};
@@ -229,7 +229,7 @@ static void probe(engine *self)
             self->entries[i]->lost = !engine_load(self, self->entries[i], NULL, &why);
 }
 
-/* A job that read what was then taken back reads again. */
+/* A job that read something that was then undone is run again. */
 static void run_again(engine *self, job *work)
 {
     for (size_t i = 0; i < work->count; i++) {
@@ -250,7 +250,7 @@ static void run_again(engine *self, job *work)
     engine_run(self, work);
 }
 
-/* All of them, in order, and then one commit. */
+/* Runs all of the jobs, in order, followed by a single commit. */
 static void run_together(engine *self, job *first)
 {
     self->broken.status = 0;
@@ -284,7 +284,7 @@ static void *run_thread(void *user)
     (void)pthread_mutex_lock(&self->mutex);
     for (;;) {
         struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the other clock may be set back */
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* CLOCK_REALTIME may be set back */
         until.tv_sec++;
         int waited = 0;
         while (!self->first && !self->stops && waited == 0)
@@ -358,7 +358,7 @@ void engine_perform(engine *self, job *work)
 
 /* ---- opening ---- */
 
-/* One process for a directory; the lock ends with it. */
+/* Locks the directory for a single process; the lock ends with it. */
 static bool take_directory(engine *self, problem *why)
 {
     if (mkdir(self->directory, 0777) != 0 && errno != EEXIST)

@@ -1,8 +1,8 @@
 /* All models of a directory, and the one thread that changes them.
  *
- * Requests are jobs in a queue. The thread takes all that wait, performs them in their order, commits the
- * journal once, and only then answers: one transaction for many requests. When the commit fails, nothing of
- * it has happened: the models that it touched are made again from the journal. */
+ * Requests are jobs in a queue. The thread takes all waiting jobs, performs them in order, commits the
+ * journal once, and only then answers: one transaction for many requests. If the commit fails, none of it has
+ * happened: the models that it touched are loaded from the journal again. */
 #ifndef SERVICE_ENGINE_H
 #define SERVICE_ENGINE_H
 
@@ -11,11 +11,11 @@
 typedef struct engine_settings {
     const char *directory;
     journal_durability durability;
-    int64_t wait;           /* milliseconds until a proposal without an answer expires */
+    int64_t wait;           /* milliseconds after which a proposal without an answer expires */
     int64_t snapshot_every; /* rows */
     size_t keep_snapshots;
-    size_t max_pending;  /* proposals of a model that may wait */
-    const char *follows; /* the service whose journal this one copies; then nobody else changes it */
+    size_t max_pending;  /* waiting proposals per model */
+    const char *follows; /* the service whose journal this one copies; nothing else then changes it */
 } engine_settings;
 
 /* The names of classes at the time of a job, as JSON strings with their quotes; shared. */
@@ -33,17 +33,17 @@ typedef enum job_kind {
     JOB_MODEL,    /* bytes */
     JOB_SNAPSHOT, /* json */
     JOB_ROLLBACK, /* sequence; json */
-    JOB_METRICS,  /* bytes: the models' part */
+    JOB_METRICS,  /* bytes: the part with the models' metrics */
     JOB_READY,
-    JOB_FOLLOW, /* body: rows of another service's journal, as event_json has them; the first may be the last
-                   that is here, which must be the same */
+    JOB_FOLLOW, /* body: rows of another service's journal, as in event_json; the first may be the last row
+                   that is already here, and must then be equal */
     JOB_LIVE    /* never performed: the name of a route */
 } job_kind;
 
 typedef struct job_item {
-    char *id; /* propose: NULL is one to be made; owned */
+    char *id; /* propose: NULL: to be generated; owned */
     features given;
-    char *bytes; /* canonical, of `given`; owned */
+    char *bytes; /* canonical bytes of `given`; owned */
     size_t size;
     char *baseline, *label; /* owned; NULL: none */
     int answer;             /* journal_answer, of feedback */
@@ -51,7 +51,7 @@ typedef struct job_item {
     problem why; /* status 0: none */
     uint32_t class;
     double probability;
-    double *scores; /* owned; NULL: not kept */
+    double *scores; /* owned; NULL: not stored */
     int64_t sequence;
     bool repeated;
 } job_item;
@@ -60,7 +60,7 @@ typedef struct job {
     job_kind kind;
     char model[SERVED_NAME + 1];
     json_t *body;
-    int64_t sequence; /* asked for; then, at which it was performed */
+    int64_t sequence; /* requested; afterwards, that at which it was performed */
     job_item *items;
     size_t count;
     void (*done)(struct job *self, void *user); /* called by the engine's thread */
@@ -81,30 +81,30 @@ void job_free(job *self); /* NULL is fine */
 
 typedef struct engine engine;
 
-/* Opens the directory, which is made if it is not there, and every model in it. `go_on` is asked now and
- * then; false stops with status 0 in *why. */
+/* Opens the directory, which is created if it does not exist, and every model in it. `go_on` is called now
+ * and then; if it returns false, opening stops with status 0 in *why. */
 bool engine_open(engine **out, const engine_settings *settings, bool (*go_on)(void), problem *why);
-/* Answers what is queued, takes snapshots, and ends. NULL is fine. */
+/* Answers the queued jobs, takes snapshots, and ends. NULL is fine. */
 void engine_close(engine *self);
-/* The job is the caller's again when `done` is called. */
+/* The job belongs to the caller again when `done` is called. */
 void engine_submit(engine *self, job *work);
-/* The same for a caller that waits. */
+/* The same, but waits until the job is done. */
 void engine_perform(engine *self, job *work);
-/* Rows of the journal for whoever reads; `visit` is called by the caller's thread. 404: no such model. */
+/* Reads rows of the journal; `visit` is called in the caller's thread. 404: no such model. */
 bool engine_events(engine *self, const char *model, int64_t after, int64_t limit, journal_row_fn *visit,
                    void *user, problem *why);
 
-/* The definitions of the model up to row `last`. */
+/* Visits the definitions of the model up to row `last`. */
 bool engine_definitions(engine *self, const char *model, int64_t last, journal_row_fn *visit, void *user,
                         problem *why);
 
-/* Opens a directory for reading only, as commands do. */
+/* Opens a directory for reading only, as some commands do. */
 bool directory_journal(journal **out, const char *directory, problem *why);
-/* The number of a model; 404. Without a name it is the only one that there is; else 400, and *why says
- * which there are. */
+/* Finds the number of a model; 404 if there is none. Without a name, the directory must have a single model;
+ * otherwise 400, and *why lists the models. */
 bool directory_model(int64_t *number, journal *from, const char *name, problem *why);
-/* A model as after its row `last`, from the newest snapshot that holds and the rows after it. *snapshot: its
- * sequence, 0: none. */
+/* Loads a model as it was after row `last`, from the newest valid snapshot and the rows after it. *snapshot:
+ * its sequence; 0: none. */
 bool directory_load(served **out, int64_t *snapshot, journal *from, const char *directory, int64_t number,
                     const char *name, int64_t last, bool (*go_on)(void), problem *why);
 

@@ -1,4 +1,4 @@
-/* Inside of the engine: what its thread and the jobs share. */
+/* Internals of the engine: what its thread and the jobs share. */
 #ifndef SERVICE_ENGINE_INSIDE_H
 #define SERVICE_ENGINE_INSIDE_H
 
@@ -13,15 +13,15 @@ struct class_list {
     char *names[];
 };
 
-/* A model, and what the engine knows of it. */
+/* A model, with the engine's data about it. */
 typedef struct entry {
     served *model;
     class_list *classes;
-    int64_t snapshot; /* sequence of the newest one; 0: none */
-    int64_t drift;    /* sequence of the last fall that the log has */
-    bool touched;     /* by the transaction that is open */
-    bool new;         /* defined in it */
-    bool lost;        /* it could not be made again: try before the next request */
+    int64_t snapshot; /* sequence of the newest snapshot; 0: none */
+    int64_t drift;    /* sequence of the last drift alarm that was logged */
+    bool touched;     /* by the open transaction */
+    bool new;         /* defined in the open transaction */
+    bool lost;        /* could not be loaded again: tried before the next request */
 } entry;
 
 struct engine {
@@ -40,17 +40,17 @@ struct engine {
     pthread_cond_t wakes;
     job *first, *last;
     bool stops;
-    problem broken;     /* why the transaction that is open cannot be committed; status 0: it can */
-    int64_t probed;     /* when a journal that cannot be written was tried again */
-    problem unwritable; /* why the last commit failed; status 0: it did not */
+    problem broken;     /* why the open transaction cannot be committed; status 0: it can */
+    int64_t probed;     /* when an unwritable journal was last tried again */
+    problem unwritable; /* why the last commit failed; status 0: it succeeded */
     uint64_t commits, committed_rows;
-    uint64_t open_rows;        /* of the transaction that is open */
+    uint64_t open_rows;        /* in the open transaction */
     unsigned char random[512]; /* for ids */
     size_t random_left;
 };
 
-entry *engine_find(const engine *self, const char *name); /* or NULL */
-/* The time of a new row of the model: never before its last one. */
+entry *engine_find(const engine *self, const char *name); /* NULL if there is none */
+/* The time of a new row of the model, which is never before that of its last row. */
 int64_t engine_now(const served *model);
 /* Performs a new row and adds it to the journal; its time is now unless it has one. */
 bool engine_row(engine *self, entry *model, journal_row *row, problem *why);
@@ -60,7 +60,7 @@ void class_list_release(class_list *self); /* NULL is fine */
 /* engine_jobs.c */
 bool job_writes(const job *self);
 void engine_run(engine *self, job *work);
-/* Expires what has waited too long, by journal rows. */
+/* Expires the proposals that have waited too long, by adding journal rows. */
 bool engine_expire(engine *self, entry *model, problem *why);
 
 /* engine_metrics.c */

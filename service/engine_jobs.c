@@ -1,4 +1,4 @@
-/* What each kind of job does. */
+/* How each kind of job is performed. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "service/events.h"
 
 #define MOST_MODELS 1000
-#define MOST_EXPIRED 10000 /* in one transaction */
+#define MOST_EXPIRED 10000 /* per transaction */
 
 /* ---- expiry ---- */
 
@@ -83,7 +83,8 @@ static void run_put(engine *self, job *work, entry *model)
 
 /* ---- proposals ---- */
 
-/* Grows by its sequence, so that the index of the journal grows at its end; the rest cannot be guessed. */
+/* Ids increase with the sequence, so that the journal's index grows at its end; the rest of an id cannot be
+ * guessed. */
 static char *make_id(engine *self, int64_t sequence)
 {
     char rest[25];
@@ -97,7 +98,7 @@ static char *make_id(engine *self, int64_t sequence)
     return app_text("%010llx-%s", (unsigned long long)sequence, rest);
 }
 
-/* The id was proposed for already: with the same features it is the same answer. */
+/* The id was already used for a proposal: with the same features it gets the same answer. */
 static bool answer_again(const journal_row *row, void *user)
 {
     job_item *item = user;
@@ -113,7 +114,7 @@ static bool answer_again(const journal_row *row, void *user)
     return true;
 }
 
-/* true: the id is new. */
+/* Returns true if the id is new. */
 static bool check_id(engine *self, entry *model, job_item *item)
 {
     const pending *event = waiting_find_id(&model->model->waits, item->id);
@@ -189,11 +190,11 @@ static void predict(entry *model, job_item *item)
 
 typedef struct earlier {
     job_item *item;
-    uint32_t label; /* that the item gives */
+    uint32_t label; /* given by the item */
     bool found;
 } earlier;
 
-/* The event was answered, or has expired. */
+/* Compares with an event that was answered, or has expired. */
 static bool compare_answers(const journal_row *row, void *user)
 {
     earlier *this = user;
@@ -215,7 +216,7 @@ static bool copy_proposed(const journal_row *row, void *user)
     return true;
 }
 
-/* An id that does not wait. */
+/* Answers feedback for an id that is not waiting. */
 static void answer_old(engine *self, entry *model, job_item *item)
 {
     const int64_t number = model->model->number;
@@ -260,12 +261,12 @@ static void answer(engine *self, entry *model, job_item *item)
                        .favourite = UC_NONE,
                        .answer = item->answer,
                        .label = label,
-                       .text = item->id}; /* for whoever reads the journal */
+                       .text = item->id}; /* for readers of the journal */
     if (engine_row(self, model, &row, &item->why))
         item->sequence = row.sequence;
 }
 
-/* ---- the rest ---- */
+/* ---- other jobs ---- */
 
 static json_t *state_json(engine *self, const entry *model)
 {
@@ -299,7 +300,7 @@ static void run_model(job *work, const served *now)
 
 static void run_snapshot(engine *self, job *work, entry *model)
 {
-    /* its own transaction: what came before must be on disk first */
+    /* a transaction of its own: earlier rows must be on disk first */
     if (!journal_commit(self->writes, &work->why)) {
         self->broken = work->why;
         return;
@@ -335,7 +336,7 @@ static void run_rollback(engine *self, job *work, entry *model)
 
 /* ---- rows of another service ---- */
 
-/* The definition as PUT would make it of this one, so that it is complete. */
+/* Replaces the definition by what PUT would make of it here, so that it is complete. */
 static bool check_definition(event_parsed *row, const served *now, problem *why)
 {
     json_t *given = json_loads(row->text, 0, NULL), *made = NULL;
@@ -351,7 +352,7 @@ static bool check_definition(event_parsed *row, const served *now, problem *why)
     return good;
 }
 
-/* Everything that the other service checked before it made the row: what comes from the network may be
+/* Checks everything that the other service checked before it made the row, since data from the network may be
  * anything. `now` is NULL for the first row. */
 static bool check_row(engine *self, event_parsed *parsed, const served *now, problem *why)
 {
@@ -370,7 +371,7 @@ static bool check_row(engine *self, event_parsed *parsed, const served *now, pro
     return same_id == 0 || problem_set(why, 503, "it has the id of row %lld", (long long)same_id);
 }
 
-/* One row; *model is made with its first. */
+/* Copies one row; *model is created with its first one. */
 static bool copy_row(engine *self, job *work, entry **model, const json_t *event)
 {
     event_parsed parsed;
@@ -409,7 +410,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Ids, some of them random, and times: two journals do not have them in common. */
+/* Ids, which are partly random, and times differ between two journals. */
 static bool compare_rows(const journal_row *ours, void *user)
 {
     comparison *this = user;
@@ -421,7 +422,7 @@ static bool compare_rows(const journal_row *ours, void *user)
     return true;
 }
 
-/* Whether the last row that is here is the same there. */
+/* Checks that the last row here is the same in the other service. */
 static bool check_last(engine *self, const served *now, const json_t *event, problem *why)
 {
     event_parsed parsed;
@@ -439,7 +440,7 @@ static bool check_last(engine *self, const served *now, const json_t *event, pro
                                     (long long)now->sequence);
 }
 
-/* Whether rows of a model that is not here yet begin with its definition. */
+/* Whether the rows of a model that does not exist here begin with its definition. */
 static bool begins_model(const json_t *row)
 {
     const char *kind = json_string_value(json_object_get(row, "kind"));
@@ -447,7 +448,7 @@ static bool begins_model(const json_t *row)
            json_integer_value(json_object_get(row, "sequence")) == 1;
 }
 
-/* Rows up to the first that cannot be copied; those before it stay. */
+/* Copies rows up to the first one that cannot be copied; those before it remain. */
 static void run_follow(engine *self, job *work, entry *model)
 {
     problem *why = &work->why;

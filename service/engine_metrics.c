@@ -1,4 +1,4 @@
-/* The models' part of GET /metrics, in the text format of Prometheus. */
+/* The models' part of GET /metrics, in Prometheus text format. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 typedef struct metric {
     const char *name, *type, *help;
-    double (*value)(const served *model); /* NaN: the model has none yet */
-    const char *labels;                   /* after that of the model */
+    double (*value)(const served *model); /* NaN: no value yet */
+    const char *labels;                   /* appended to the model's label */
 } metric;
 
 static double proposals(const served *model)
@@ -52,7 +52,7 @@ static double drift_alarms(const served *model)
     return (double)model->drift.alarms;
 }
 
-/* Rows of one name are together. */
+/* Metrics with the same name are adjacent. */
 static const metric metrics[] = {
     {"unconfuse_proposals_total", "counter", "Proposals of a model.", proposals, ""},
     {"unconfuse_feedback_total", "counter", "Answers to them.", right, ",answer=\"right\""},

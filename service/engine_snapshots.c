@@ -1,4 +1,4 @@
-/* Snapshots: DIR/NAME/SEQUENCE.uc, and what belongs to it in the journal. */
+/* Snapshots: DIR/NAME/SEQUENCE.uc, and their part in the journal. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@ typedef struct mean {
 
 struct estimate {
     size_t classes;
-    mean *past; /* of each class: where the learner disagreed, and where it agreed */
+    mean *past; /* for each class: when the learner disagreed, and when it agreed */
     uint64_t events, agreed, right, agreed_right;
     double w, ww, wr, wwr; /* sums; r is 0 or 1, so r^2 is r */
     double dr, dr2;
@@ -36,7 +36,7 @@ void estimate_free(estimate *self)
     free(self);
 }
 
-/* The mean so far, drawn towards one half: a class that was never proposed tells nothing. */
+/* The mean so far, shrunk towards one half, since a class that was never proposed gives no information. */
 static double past_mean(const mean *self)
 {
     return (self->sum + 0.5) / (self->n + 1.0);
@@ -65,7 +65,7 @@ void estimate_add(estimate *self, uint32_t logged, double probability, bool righ
     past->sum += r;
 }
 
-/* A ratio is within [0, 1], whatever the weights say; NaN stays. */
+/* A ratio is within [0, 1], regardless of the weights; NaN stays. */
 static double cut_ratio(double value)
 {
     if (value < 0.0)
@@ -78,7 +78,7 @@ static interval cut(interval given)
     return (interval){cut_ratio(given.estimate), cut_ratio(given.low), cut_ratio(given.high)};
 }
 
-/* Terms with this sum and sum of squares. */
+/* The interval for terms with this sum and sum of squares. */
 static interval interval_of(double n, double sum, double squares)
 {
     const double m = sum / n, variance = fmax(squares / n - m * m, 0.0);
@@ -86,7 +86,7 @@ static interval interval_of(double n, double sum, double squares)
     return (interval){m, m - half, m + half};
 }
 
-/* Wilson's, which is honest at 0 and 1. */
+/* Wilson's interval, which is also valid at 0 and 1. */
 static interval ratio_interval(double right, double n)
 {
     const double p = right / n, z2 = Z * Z, middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);

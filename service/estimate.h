@@ -1,17 +1,17 @@
-/* What another learner would have earned: estimates from logged events.
+/* How good another learner would have been: estimates from logged events.
  *
- *   a, p, r   the class that was proposed then, its probability, 1 for right and 0 for wrong
+ *   a, p, r   the class that was proposed, its probability, and 1 for right or 0 for wrong
  *   c         the class that the other learner proposes, which has learned from the events before
- *   w         1/p where c = a, else 0
- *   q         the mean of r of earlier events, by their class and by whether the learner agreed
+ *   w         1/p if c = a, otherwise 0
+ *   q         the mean of r over earlier events, by class and by whether the learner agreed
  *
  *   replay   the mean of r where c = a
  *   ips      the mean of w r
- *   snips    the sum of w r by the sum of w
+ *   snips    the sum of w r divided by the sum of w
  *   dr       the mean of q(c) + w (r - q(c))
  *
- * q and the learner know earlier events only, so each term of ips and dr is right on average, and the
- * intervals are those of a mean of such terms. Estimates and intervals are cut to [0, 1], as ratios are. */
+ * q and the learner depend only on earlier events, so each term of ips and dr is unbiased, and the intervals
+ * are those for a mean of such terms. Estimates and intervals are cut to [0, 1], the range of ratios. */
 #ifndef SERVICE_ESTIMATE_H
 #define SERVICE_ESTIMATE_H
 
@@ -28,7 +28,7 @@ typedef struct interval {
 typedef struct estimate estimate;
 estimate *estimate_create(size_t classes);
 void estimate_free(estimate *self);
-/* One event: proposed then with this probability, and now. */
+/* Adds an event: the logged class with its probability, whether it was right, and the class proposed now. */
 void estimate_add(estimate *self, uint32_t logged, double probability, bool right, uint32_t now);
 
 typedef struct estimates {
@@ -36,7 +36,7 @@ typedef struct estimates {
     double logged;    /* the ratio of right proposals in the log */
     double effective; /* (sum w)^2 / sum w^2: the effective sample size */
     double least_probability;
-    interval replay, ips, snips, dr; /* replay, snips: NaN where nothing agreed */
+    interval replay, ips, snips, dr; /* replay, snips: NaN if there was no agreement */
 } estimates;
 estimates estimate_all(const estimate *self);
 

@@ -121,9 +121,9 @@ json_t *event_json(const event_names *names, const journal_row *row)
     return json;
 }
 
-/* ---- back ---- */
+/* ---- parsing ---- */
 
-/* Milliseconds; 0: it is no time. */
+/* Milliseconds; 0 if it is not a time. */
 static int64_t parse_time(const char *typed)
 {
     struct tm utc = {0};

@@ -1,4 +1,5 @@
-/* The events of a model, each with its proposal, probability and answer: JSON lines, CSV, DSJSON. */
+/* Exports the events of a model, each with its proposal, probability and answer, as JSON lines, CSV or
+ * DSJSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,17 @@ typedef struct exporting {
     event_names names;
     const service_export *to;
     text line;
-    columns columns; /* of CSV */
+    columns columns; /* for CSV */
     problem *why;
     bool failed;
 } exporting;
 
-/* The answer of the event at hand. */
+/* The answer to the current event. */
 typedef struct outcome {
     int answer; /* journal_answer */
     uint32_t label;
     bool expired;
-    int64_t damaged; /* the row of an answer that is none; 0: all is well */
+    int64_t damaged; /* the row of an invalid answer; 0: none */
     const event_names *names;
 } outcome;
 
@@ -76,7 +77,7 @@ static bool write_jsonl(exporting *self, const journal_row *row, const outcome *
 
 /* ---- DSJSON ---- */
 
-/* What is known of the others' probabilities is their sum. */
+/* Only the sum of the other classes' probabilities is known. */
 static bool write_dsjson(exporting *self, const journal_row *row, const outcome *found)
 {
     const size_t K = json_array_size(self->names.classes);
@@ -121,7 +122,7 @@ static bool write_dsjson(exporting *self, const journal_row *row, const outcome 
 
 /* ---- CSV ---- */
 
-/* The first pass: which columns there are. */
+/* The first pass: finds the columns. */
 static bool see_columns(const journal_row *row, void *user)
 {
     exporting *self = user;
@@ -161,7 +162,7 @@ static bool write_csv(exporting *self, const journal_row *row, const outcome *fo
     return write_line(self);
 }
 
-/* ---- all of them ---- */
+/* ---- all formats ---- */
 
 static bool export_row(const journal_row *row, void *user)
 {

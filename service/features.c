@@ -1,4 +1,4 @@
-/* Features from JSON, as canonical bytes, and back. */
+/* Features from JSON, as canonical bytes, and as JSON again. */
 #include "service/features.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ void features_free(features *self)
 
 /* ---- from JSON ---- */
 
-/* A number, or true and false, as a finite float. */
+/* Reads a number, or true and false, as a finite float. */
 static bool read_number(float *out, const json_t *json, const char *at, const char *name, problem *why)
 {
     double value = json_number_value(json);
@@ -26,7 +26,7 @@ static bool read_number(float *out, const json_t *json, const char *at, const ch
         value = json_is_true(json) ? 1.0 : 0.0;
     else if (!json_is_number(json))
         return problem_set(why, 400, "%s: the value of %.80s is not a number", at, name);
-    *out = (float)value + 0.0f; /* -0 becomes 0, as it does on the way through a journal's export */
+    *out = (float)value + 0.0f; /* -0 becomes 0, as it would in an export of the journal */
     if (!isfinite(*out))
         return problem_set(why, 400, "%s: the value of %.80s, %g, is beyond the numbers of a row, 3.4e38", at,
                            name, value);
@@ -48,7 +48,7 @@ static bool read_array(features *out, const json_t *json, const char *at, proble
     return true;
 }
 
-/* Whether the key is a column number, as a file has it: from 1. */
+/* Whether the key is a column number, which starts from 1 as in files. */
 static bool is_index(const char *key, uint32_t *column)
 {
     const size_t length = strlen(key);
@@ -172,7 +172,7 @@ char *features_bytes(const features *self, size_t *size)
             memcpy(end, &item->column, sizeof item->column);
             end += sizeof item->column;
         }
-        if (self->kind == FEATURES_NAMED && item->name) { /* they all have one */
+        if (self->kind == FEATURES_NAMED && item->name) { /* all of them have one */
             const size_t length = strlen(item->name) + 1;
             memcpy(end, item->name, length);
             end += length;
@@ -191,7 +191,7 @@ char *features_bytes(const features *self, size_t *size)
     return bytes;
 }
 
-/* A text that ends with a zero byte within the rest; NULL: it does not. */
+/* Takes a text that ends with a zero byte before `end`; NULL if it does not. */
 static const char *take_text(const char **at, const char *end)
 {
     const char *text = *at, *zero = memchr(text, 0, (size_t)(end - text));
@@ -264,7 +264,7 @@ features_kind features_named_kind(const json_t *name, const json_t *json)
     return (features_kind)0;
 }
 
-/* The shortest number that is the same float, read as JSON is: by way of a double. */
+/* The shortest number that is the same float after parsing it like JSON, that is, as a double. */
 static json_t *number_json(float value)
 {
     char text[32];

@@ -1,5 +1,6 @@
-/* Reads what is new in another service's journal by GET /v1/models and GET .../events, and hands it to the
- * engine, which performs and keeps the same rows. HTTP/1.0, a connection for each request, is enough. */
+/* Reads new rows of another service's journal by GET /v1/models and GET .../events, and passes them to the
+ * engine, which performs and stores the same rows. HTTP/1.0, with a connection for each request, is
+ * enough. */
 #define _GNU_SOURCE
 #include "service/follow.h"
 
@@ -18,11 +19,11 @@
 #include "service/log.h"
 #include "service/text.h"
 
-#define ROWS 1000               /* of one request */
-#define CONNECTING 5            /* seconds */
+#define ROWS 1000               /* per request */
+#define CONNECTING 5            /* seconds until a connection is given up */
 #define PATIENCE 30             /* seconds without a byte */
-#define MOST_BYTES (256u << 20) /* of an answer */
-#define UNREACHABLE 502         /* status of a problem that is one of all models */
+#define MOST_BYTES (256u << 20) /* per answer */
+#define UNREACHABLE 502         /* status of a problem that affects all models */
 
 struct follow {
     char *url, *host, *port, *token;
@@ -30,7 +31,7 @@ struct follow {
     pthread_t thread;
     bool started;
     atomic_bool stops;
-    json_t *troubles; /* why it fails, which the log has, by model; "": to reach the service at all */
+    json_t *troubles; /* why it fails, as logged, by model; "": reaching the service at all */
 };
 
 /* ---- requests ---- */
@@ -84,7 +85,7 @@ static int connect_to(const follow *self, problem *why)
         (void)setsockopt(open, SOL_SOCKET, SO_RCVTIMEO, &reading, sizeof reading);
         (void)setsockopt(open, SOL_SOCKET, SO_SNDTIMEO, &connecting, sizeof connecting);
         if (connect(open, at->ai_addr, at->ai_addrlen) != 0) {
-            const int code = errno == EINPROGRESS ? ETIMEDOUT : errno; /* SO_SNDTIMEO has its own number */
+            const int code = errno == EINPROGRESS ? ETIMEDOUT : errno; /* SO_SNDTIMEO gives EINPROGRESS */
             (void)problem_set(why, UNREACHABLE, "it cannot be reached: %s", strerror(code));
             (void)close(open);
             open = -1;
@@ -105,7 +106,7 @@ static bool send_all(int open, const text *bytes)
     return true;
 }
 
-/* Everything up to the end of the connection. */
+/* Receives everything up to the end of the connection. */
 static bool receive_all(text *out, const follow *self, int open)
 {
     char buffer[65536];
@@ -125,14 +126,14 @@ static bool receive_all(text *out, const follow *self, int open)
     return false;
 }
 
-/* The length that the head of an answer announces; SIZE_MAX: none. */
+/* The length announced in the head of an answer; SIZE_MAX: none. */
 static size_t announced(const char *head)
 {
     const char *found = strcasestr(head, "\r\nContent-Length:");
     return found ? (size_t)strtoull(found + strlen("\r\nContent-Length:"), NULL, 10) : SIZE_MAX;
 }
 
-/* The body of the answer, which ends with a zero byte; the caller frees it. */
+/* Gets the body of the answer, terminated by a zero byte; the caller frees it. */
 static bool get(char **body, const follow *self, const char *path, problem *why)
 {
     text request = {0}, answer = {0};
@@ -169,7 +170,7 @@ static bool get(char **body, const follow *self, const char *path, problem *why)
 
 /* ---- rows ---- */
 
-/* JSON lines as an array; NULL: they are none. */
+/* Parses JSON lines as an array; NULL if they are not valid. */
 static json_t *read_lines(char *body)
 {
     json_t *rows = json_array();
@@ -184,7 +185,7 @@ static json_t *read_lines(char *body)
     return rows;
 }
 
-/* The last row of the model that is here; 0: none. */
+/* The sequence of the model's last row here; 0: none. */
 static int64_t last_row(const follow *self, const char *model)
 {
     job *work = job_create(JOB_STATE, model, 0);
@@ -194,7 +195,8 @@ static int64_t last_row(const follow *self, const char *model)
     return last;
 }
 
-/* Rows after `*last`, and that row, to see that it is the same; whether there may be others. */
+/* Copies the rows after `*last`; also gets that row, to check that it is the same. Returns whether there may
+ * be more rows. */
 static bool copy_rows(const follow *self, const char *model, int64_t *last, problem *why)
 {
     const long long after = *last > 0 ? *last - 1 : 0;
@@ -224,7 +226,7 @@ static bool copy_rows(const follow *self, const char *model, int64_t *last, prob
     return more;
 }
 
-/* One model, up to its last row. */
+/* Copies one model up to its last row. */
 static void catch_up(const follow *self, const char *name, problem *why)
 {
     bool more = served_check_name(name, why);
@@ -233,7 +235,7 @@ static void catch_up(const follow *self, const char *name, problem *why)
         more = copy_rows(self, name, &last, why);
 }
 
-/* A line in the log when it begins to fail, fails otherwise, or works again. */
+/* Logs when copying begins to fail, fails for another reason, or works again. */
 static void report(const follow *self, const char *model, const problem *why)
 {
     const char *before = json_string_value(json_object_get(self->troubles, model));
@@ -251,7 +253,7 @@ static void report(const follow *self, const char *model, const problem *why)
         (void)json_object_del(self->troubles, model);
 }
 
-/* Everything that is new; a model that fails stops no other. */
+/* Copies everything that is new; a model that fails does not stop the others. */
 static void catch_up_all(const follow *self)
 {
     char *body = NULL;

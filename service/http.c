@@ -1,5 +1,5 @@
 /* HTTP: from a connection of libmicrohttpd to a route, and back. A connection whose job is in the engine's
- * queue is suspended, and goes on when the job is done; http_workers.c runs them. */
+ * queue is suspended, and resumed when the job is done; http_workers.c runs the connections. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
@@ -16,9 +16,9 @@
 #include "service/routes.h"
 
 #define HEAD_BYTES 32768   /* request line and headers, at most */
-#define STEP_BYTES 1048576 /* for as many of an answer a client has the time of a request */
+#define STEP_BYTES 1048576 /* a client gets the time of one request for this many bytes of an answer */
 
-/* A request on its way. */
+/* A request that is being processed. */
 typedef struct exchange {
     http *owner;
     suspended place;
@@ -26,14 +26,14 @@ typedef struct exchange {
     const route *route;
     text body;
     bool too_large;
-    bool unreadable; /* where its body ends is not known */
+    bool unreadable; /* the end of its body is unknown */
     size_t ignored;  /* bytes of a body that is too large */
     double began;
     job *work;
     bool waited; /* the job is done */
     int status;
     bool is_live;   /* server-sent events */
-    response early; /* refused before the body was read; status 0: not */
+    response early; /* the request was rejected before its body was read; status 0: it was not */
 } exchange;
 
 /* ---- answers ---- */
@@ -43,7 +43,7 @@ static void free_model(void *bytes)
     uc_model_memory_free(bytes);
 }
 
-/* Whether the client has this version of it already. */
+/* Whether the client already has this version. */
 static bool has_already(const exchange *self, const response *out)
 {
     const char *known = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "If-None-Match");
@@ -51,7 +51,7 @@ static bool has_already(const exchange *self, const response *out)
            (strcmp(known, "*") == 0 || strstr(known, out->etag) != NULL);
 }
 
-/* Takes the body over. */
+/* Takes ownership of the body. */
 static enum MHD_Result queue_answer(exchange *self, response *out)
 {
     if (has_already(self, out)) {
@@ -113,7 +113,7 @@ typedef struct viewer {
     char *message;
     size_t size, sent;
     struct viewer *next;
-    bool waits; /* is in the list */
+    bool waits; /* whether it is in the list */
 } viewer;
 
 static void wait_for_message(viewer *self)
@@ -179,7 +179,7 @@ static enum MHD_Result show_live(exchange *self)
     client_allow(self->connection, (double)INFINITY);
     const enum MHD_Result queued = MHD_queue_response(self->connection, 200, answer);
     MHD_destroy_response(answer);
-    (void)atomic_fetch_sub(&self->owner->busy, 1); /* nobody waits for its end */
+    (void)atomic_fetch_sub(&self->owner->busy, 1); /* no one waits for its end */
     self->is_live = true;
     return queued;
 }
@@ -206,9 +206,9 @@ void http_tick(http *self)
     wake_viewers(self);
 }
 
-/* ---- who may ask ---- */
+/* ---- authorization ---- */
 
-/* Takes as long for any text of the same length. */
+/* Takes the same time for all texts of the same length. */
 static bool same_secret(const char *given, const char *secret)
 {
     const size_t length = strlen(secret), other = strlen(given);
@@ -228,8 +228,8 @@ static bool may_ask(const exchange *self)
            same_secret(given + sizeof scheme - 1, self->owner->token);
 }
 
-/* Whether a page of another site sends it, through the browser of somebody who may: all browsers say so.
- * With a token it cannot. */
+/* Whether a page of another site sends the request through the browser of an authorized user; all browsers
+ * indicate this. With a token it is not possible. */
 static bool is_of_other_page(const exchange *self)
 {
     const char *site = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
@@ -238,10 +238,10 @@ static bool is_of_other_page(const exchange *self)
 
 /* ---- requests ---- */
 
-/* How the headers say that the body comes. */
+/* How the headers describe the body's length. */
 typedef struct framing {
     unsigned lengths, encodings;
-    bool chunked; /* and nothing else */
+    bool chunked; /* and no other encoding */
 } framing;
 
 static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -254,8 +254,8 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* Refuses heads that are too long, and lengths that a proxy in front may read otherwise (RFC 9112, 6.1
- * and 6.3). */
+/* Rejects heads that are too long, and lengths that a proxy in front might interpret differently (RFC 9112,
+ * 6.1 and 6.3). */
 static bool check_head(struct MHD_Connection *connection, problem *why)
 {
     const union MHD_ConnectionInfo *info =
@@ -301,7 +301,7 @@ static exchange *begin_exchange(worker *served_by, struct MHD_Connection *connec
     return self;
 }
 
-/* Keeps what came of the body. */
+/* Stores the part of the body that has arrived. */
 static bool take_body(exchange *self, const char *bytes, size_t size)
 {
     if (http_seconds() - self->began > self->owner->request_seconds)
@@ -309,7 +309,7 @@ static bool take_body(exchange *self, const char *bytes, size_t size)
     if (self->early.status || self->body.size + size > self->owner->max_body) {
         self->too_large = self->too_large || !self->early.status;
         self->ignored += size;
-        return self->ignored < 16 * (size_t)1048576; /* whoever goes on is not listening */
+        return self->ignored < 16 * (size_t)1048576; /* a client that continues does not read the answer */
     }
     text_add(&self->body, bytes, size);
     return true;
@@ -333,7 +333,7 @@ static enum MHD_Result finish_exchange(exchange *self)
     return queue_answer(self, &out);
 }
 
-/* Before the body was read; libmicrohttpd then closes the connection. */
+/* Answers before the body was read; libmicrohttpd then closes the connection. */
 static enum MHD_Result answer_early(exchange *self)
 {
     response out = self->early;
@@ -395,7 +395,7 @@ enum MHD_Result http_handle(void *user, struct MHD_Connection *connection, const
     return run_request(self, method, path);
 }
 
-/* The answer was sent, or the connection has gone. */
+/* Called when the answer was sent, or the connection was closed. */
 void http_end_exchange(void *user, struct MHD_Connection *connection, void **state,
                        enum MHD_RequestTerminationCode how)
 {
@@ -444,7 +444,7 @@ static bool refuse_address(const http_settings *settings, int reason, problem *w
                        reason == EADDRINUSE ? "; port 0 takes any free one, which the log names" : "");
 }
 
-/* A socket of the same address for a moment: what cannot be is said before anything is made. */
+/* Opens a socket of the same address for a moment, so that errors are reported before anything is created. */
 bool http_check(const http_settings *settings, problem *why)
 {
     struct sockaddr_storage address;
@@ -489,7 +489,7 @@ void http_address(const http *self, char *out, size_t size)
     (void)snprintf(out, size, "%s", self->address);
 }
 
-/* Requests whose body does not come are not waited for. */
+/* Does not wait for requests whose body does not arrive. */
 void http_close(http *self)
 {
     atomic_store(&self->stops, true);

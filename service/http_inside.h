@@ -1,4 +1,4 @@
-/* Inside of http: what its files share. */
+/* Internals of http, shared by its files. */
 #ifndef SERVICE_HTTP_INSIDE_H
 #define SERVICE_HTTP_INSIDE_H
 
@@ -13,28 +13,28 @@
 
 #define THREADS 2
 
-/* Serves some of the connections. All calls about one of them are made by the thread of its worker. */
+/* Serves some of the connections. All calls for these are made in the worker's thread. */
 typedef struct worker {
     http *owner;
     struct MHD_Daemon *daemon;
     pthread_t thread;
-    int wake; /* an eventfd: there are connections to resume, or it is to end */
+    int wake; /* an eventfd: there are connections to resume, or the thread is to end */
     atomic_bool ends;
     pthread_mutex_t mutex;
     struct suspended *resumed;
-    struct client *clients; /* all that are connected */
-    bool left;              /* one of them has gone since the daemon was run */
-    double swept;           /* when they were last looked at */
+    struct client *clients; /* all connected clients */
+    bool left;              /* a client has left since the daemon was last run */
+    double swept;           /* when deadlines were last checked */
 } worker;
 
-/* One connection, as long as it is open. */
+/* A connection, for as long as it is open. */
 typedef struct client {
     int socket;
-    double deadline; /* when it is closed, whatever it is doing; INFINITY: never */
+    double deadline; /* when it is closed, regardless of its state; INFINITY: never */
     struct client *next, *previous;
 } client;
 
-/* A connection that waits for something else than its client. */
+/* A connection that waits for something other than its client. */
 typedef struct suspended {
     worker *worker;
     struct MHD_Connection *connection;
@@ -43,25 +43,25 @@ typedef struct suspended {
 
 struct http {
     worker workers[THREADS];
-    int count; /* of workers that run */
+    int count; /* number of running workers */
     engine *engine;
     char *token;
     size_t max_body;
     double request_seconds; /* from the first byte of a request to the last of its body */
     atomic_bool stops;
-    atomic_int busy;     /* requests that are not answered yet */
-    atomic_int queued;   /* those of them that the engine has */
+    atomic_int busy;     /* requests that have not been answered yet */
+    atomic_int queued;   /* those of them that are in the engine */
     atomic_int watching; /* dashboards */
     latency times;
     live *live;
     pthread_mutex_t viewers_mutex;
-    struct viewer *viewers; /* that wait for the next message */
+    struct viewer *viewers; /* those that wait for the next message */
     char address[80];
 };
 
-double http_seconds(void); /* of a clock that is never set */
+double http_seconds(void); /* by a clock that is never set */
 
-/* http.c: what the daemons call. */
+/* http.c: called by the daemons. */
 enum MHD_Result http_handle(void *user, struct MHD_Connection *connection, const char *path,
                             const char *method, const char *version, const char *upload, size_t *upload_size,
                             void **state);
@@ -69,18 +69,18 @@ void http_end_exchange(void *user, struct MHD_Connection *connection, void **sta
                        enum MHD_RequestTerminationCode how);
 
 /* http_workers.c */
-/* Whether the certificate and the key are good; 503. */
+/* Checks that the certificate and the key are valid; 503. */
 bool workers_check(const http_settings *settings, problem *why);
 /* 400: the address cannot be listened on. */
 bool workers_start(http *self, const http_settings *settings, const struct sockaddr_storage *address,
                    problem *why);
 void workers_stop(http *self);
 void worker_wake(worker *self);
-/* By any thread. */
+/* May be called in any thread. */
 void worker_resume(suspended *place);
-/* From now on the client has so many seconds; INFINITY: as many as it takes. */
+/* Limits the client's time from now on; INFINITY: no limit. */
 void client_allow(struct MHD_Connection *connection, double seconds);
-/* It is to send a request. */
+/* The client is expected to send a request. */
 void client_idle(struct MHD_Connection *connection);
 
 #endif

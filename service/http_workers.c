@@ -1,11 +1,11 @@
 /* The threads that serve connections: a few daemons of libmicrohttpd with epoll that share a listening
  * socket, each run by a thread of ours.
  *
- * The library's own threads would not do: after a batch of exactly 128 events, or a multiple, they wait for
- * the next event before they look at the connections of these (0.9.75), and requests that have arrived are
- * not answered. MHD_run never waits. While there are connections a thread runs its daemon at least once a
- * second, also to close those that take too long: the library itself knows only the time since the last byte,
- * which a client that sends or takes one now and then never exceeds. */
+ * The library's own threads are not suitable: after a batch of exactly 128 events, or a multiple, they wait
+ * for the next event before they process the connections of these (0.9.75), so requests that have arrived are
+ * not answered. MHD_run never waits. While there are connections, a thread runs its daemon at least once a
+ * second, also in order to close those that take too long: the library itself only limits the time since the
+ * last byte, which a client that sends or receives a byte now and then never exceeds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
@@ -22,11 +22,11 @@
 #include "service/http_inside.h"
 
 #define MOST_CONNECTIONS 4000
-#define OTHER_FILES 64 /* descriptors for all else */
+#define OTHER_FILES 64 /* descriptors for everything else */
 #define IDLE_SECONDS 30
 #define SWEEP_MS 1000
 #define PROTOCOLS "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1" /* RFC 8996 */
-#define CONNECTION_BYTES 98304 /* what libmicrohttpd keeps of a head; a longer one it refuses by itself */
+#define CONNECTION_BYTES 98304 /* kept by libmicrohttpd for a head; it rejects longer ones itself */
 
 double http_seconds(void)
 {
@@ -112,7 +112,7 @@ static void notice_connection(void *user, struct MHD_Connection *connection, voi
         forget_client(user, *context);
 }
 
-/* Libmicrohttpd then finds their sockets at their end, and closes them. */
+/* libmicrohttpd then finds that their sockets have ended, and closes them. */
 static void sweep(worker *self)
 {
     const double now = http_seconds();
@@ -126,7 +126,7 @@ static void sweep(worker *self)
 
 /* ---- listening ---- */
 
-/* What is escaped stays so when a zero byte is among it, which would cut a name short. */
+/* Leaves escapes unchanged if a zero byte is among them, which would truncate a name. */
 static size_t unescape(void *user, struct MHD_Connection *connection, char *escaped)
 {
     (void)user;
@@ -141,7 +141,7 @@ static void ignore_log(void *user, const char *format, va_list arguments)
     (void)arguments;
 }
 
-/* What was resumed since the last time. */
+/* Resumes the connections that were queued since the last time. */
 static void resume_connections(worker *self)
 {
     uint64_t count;
@@ -157,7 +157,7 @@ static void resume_connections(worker *self)
     }
 }
 
-/* When the service stops, no connection is accepted any more. */
+/* When the service stops, it accepts no further connections. */
 static void stop_listening(worker *self)
 {
     const MHD_socket listening = MHD_quiesce_daemon(self->daemon);
@@ -175,7 +175,7 @@ static void *run_worker(void *user)
     while (!atomic_load(&self->ends)) {
         MHD_UNSIGNED_LONG_LONG wait_ms;
         int most_ms = self->clients ? SWEEP_MS : -1;
-        if (self->left) /* a daemon that had as many as it may listens again only when it is run again */
+        if (self->left) /* a daemon that was at its limit listens again only when it is run */
             most_ms = 0;
         else if (MHD_get_timeout(self->daemon, &wait_ms) == MHD_YES && wait_ms < SWEEP_MS)
             most_ms = (int)wait_ms;
@@ -207,7 +207,7 @@ bool workers_check(const http_settings *settings, problem *why)
     return true;
 }
 
-/* As many as there may be of one worker, and fewer where there are not descriptors for all. */
+/* The limit per worker, or less if there are not enough descriptors. */
 static unsigned connection_limit(void)
 {
     struct rlimit files;
@@ -279,7 +279,7 @@ void workers_stop(http *self)
         (void)pthread_join(self->workers[i].thread, NULL);
     }
     for (int i = 0; i < self->count; i++) {
-        resume_connections(&self->workers[i]); /* MHD_stop_daemon ends the program where one is suspended */
+        resume_connections(&self->workers[i]); /* MHD_stop_daemon aborts if a connection is suspended */
         MHD_stop_daemon(self->workers[i].daemon);
         (void)pthread_mutex_destroy(&self->workers[i].mutex);
         (void)close(self->workers[i].wake);

@@ -1,4 +1,4 @@
-/* Scores for platforms that speak the Open Inference Protocol, version 2. */
+/* Scores for platforms that use the Open Inference Protocol, version 2. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define MOST_ROWS 1000
 
-/* Whether there are as many numbers as the shape says. */
+/* Whether the number of values matches the shape. */
 static bool has_shape(const json_t *data, size_t rows, size_t columns)
 {
     if (!json_is_array(json_array_get(data, 0)))
@@ -18,7 +18,7 @@ static bool has_shape(const json_t *data, size_t rows, size_t columns)
     return same;
 }
 
-/* Numbers of a tensor, flat or as rows. */
+/* A number in a tensor, which is flat or has rows. */
 static const json_t *number_at(const json_t *data, size_t row, size_t column, size_t columns)
 {
     const json_t *first = json_array_get(data, 0);
@@ -73,7 +73,7 @@ job *begin_infer(const route *self, const request *given, const char *model, con
     job *work = good ? job_create(self->kind, model, rows) : NULL;
     for (size_t i = 0; good && i < rows; i++)
         good = read_row(&work->items[i], json_object_get(tensor, "data"), i, columns, why);
-    if (good && json_is_string(json_object_get(body, "id"))) /* of the request, which its answer repeats */
+    if (good && json_is_string(json_object_get(body, "id"))) /* the request's id, which its answer repeats */
         work->items[0].id = app_text("%s", json_string_value(json_object_get(body, "id")));
     json_decref(body);
     if (good)

@@ -1,7 +1,7 @@
 /* The journal in SQLite.
  *
- * WAL, so that readers never wait and a commit is one append and (JOURNAL_POWER) one fsync. The partial
- * indexes keep the promises by themselves: an id is proposed for once, a proposal is answered once. */
+ * It uses WAL, so that readers never wait and a commit is one append and (JOURNAL_POWER) one fsync. The
+ * partial indexes enforce that an id is used for one proposal only, and that a proposal has one answer. */
 #include "service/journal.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static const char *const statements[STATEMENTS] = {
 
 #define APPLICATION "1430479443" /* "UCJS", in the file's header */
 static const char schema[] =
-    "PRAGMA application_id = " APPLICATION ";" /* first: tables of ours are never without it */
+    "PRAGMA application_id = " APPLICATION ";" /* first, so that our tables never exist without it */
     "CREATE TABLE IF NOT EXISTS models(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE IF NOT EXISTS journal(model INTEGER NOT NULL, sequence INTEGER NOT NULL, "
     "kind INTEGER NOT NULL, time INTEGER NOT NULL, event INTEGER, id TEXT, features BLOB, proposed INTEGER, "
@@ -76,10 +76,11 @@ struct journal {
     bool writing; /* in a transaction */
 };
 
-/* ---- what SQLite says ---- */
+/* ---- errors of SQLite ---- */
 
-/* No room: SQLite itself knows ENOSPC only, but limits of a file or of a user come to the same. They are left
- * in errno, which is 0 before a step; sqlite3_system_errno does not have those of writing. */
+/* Whether there is no room: SQLite itself only recognises ENOSPC, but limits for a file or a user have the
+ * same effect. They are found in errno, which is set to 0 before a step; sqlite3_system_errno does not have
+ * write errors. */
 static bool is_full(int code, int system_said)
 {
     if ((code & 0xff) == SQLITE_IOERR)
@@ -87,7 +88,7 @@ static bool is_full(int code, int system_said)
     return (code & 0xff) == SQLITE_FULL;
 }
 
-/* Why a file could not be opened or written. */
+/* The errno of a file that could not be opened or written. */
 static int reason_of(const journal *self)
 {
     const int reason = sqlite3_system_errno(self->db);
@@ -116,7 +117,7 @@ static bool execute(journal *self, const char *sql, problem *why)
     return sqlite3_exec(self->db, sql, NULL, NULL, NULL) == SQLITE_OK || complain(self, why);
 }
 
-/* A statement, ready for its values. */
+/* Prepares a statement, ready for its values. */
 static sqlite3_stmt *statement(journal *self, int which, problem *why)
 {
     sqlite3_stmt **prepared = &self->prepared[which];
@@ -130,7 +131,7 @@ static sqlite3_stmt *statement(journal *self, int which, problem *why)
     return *prepared;
 }
 
-/* Runs a statement that has no rows. */
+/* Runs a statement that returns no rows. */
 static bool step(journal *self, sqlite3_stmt *prepared, problem *why)
 {
     errno = 0;
@@ -149,7 +150,7 @@ static bool run(journal *self, int which, problem *why)
 
 /* ---- opening ---- */
 
-/* Whether the file is a journal, or is `empty_is_fine` and has nothing in it. Changes nothing. */
+/* Whether the file is a journal or, with `empty_is_fine`, is empty. Changes nothing. */
 static bool check_owner(journal *self, bool empty_is_fine, problem *why)
 {
     static const char sql[] = "SELECT application_id = " APPLICATION
@@ -292,7 +293,7 @@ bool journal_add_model(journal *self, int64_t number, const char *name, problem 
     return step(self, add, why);
 }
 
-/* Two transactions: pages that one of them frees again are never written. */
+/* Uses two transactions, since pages that are allocated and freed in a single one are never written. */
 bool journal_is_writable(journal *self, problem *why)
 {
     static const char *const probes[] = {
@@ -339,7 +340,8 @@ static journal_row row_of(sqlite3_stmt *row)
     return found;
 }
 
-/* Visits the rows of a statement; `visit` returning false stops without being a failure of the journal. */
+/* Visits the rows of a statement. If `visit` returns false, this stops, but is not a failure of the
+ * journal. */
 static bool visit_rows(journal *self, sqlite3_stmt *prepared, journal_row_fn *visit, void *user, problem *why)
 {
     int code = SQLITE_DONE;
@@ -354,7 +356,7 @@ static bool visit_rows(journal *self, sqlite3_stmt *prepared, journal_row_fn *vi
     return go_on;
 }
 
-/* A statement of its own: `visit` may ask for other rows. */
+/* Uses a separate statement, since `visit` may ask for other rows. */
 static bool visit_range(journal *self, int which, int64_t model, int64_t after, int64_t last,
                         journal_row_fn *visit, void *user, problem *why)
 {
@@ -381,7 +383,7 @@ bool journal_definitions(journal *self, int64_t model, int64_t last, journal_row
     return visit_range(self, DEFINITIONS, model, 0, last, visit, user, why);
 }
 
-/* The number in the first column of the first row; 0: there is none. */
+/* Reads the number in the first column of the first row; 0 if there is none. */
 static bool read_number(int64_t *out, journal *self, sqlite3_stmt *prepared, problem *why)
 {
     const int code = sqlite3_step(prepared);

@@ -1,4 +1,4 @@
-/* How long requests took, for /metrics. */
+/* Request times, for /metrics. */
 #ifndef SERVICE_LATENCY_H
 #define SERVICE_LATENCY_H
 
@@ -15,9 +15,10 @@ typedef struct latency {
 } latency;                     /* zero-initialised */
 
 void latency_add(latency *self, int status, double seconds);
-/* Of counts by bucket: the bound that this share of them is below; 0: there are none. */
+/* Given the counts of the buckets: the bound below which this share of the requests is; 0 if there are
+ * none. */
 double latency_quantile(const unsigned long long counts[LATENCY_BOUNDS + 1], double share);
-/* Adds its lines to an answer of /metrics. */
+/* Adds its lines to the answer of /metrics. */
 void latency_print(latency *self, response *out);
 
 #endif

@@ -44,7 +44,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Those since the last message. */
+/* Adds the requests since the last message. */
 static void add_requests(json_t *json, live *self, latency *times)
 {
     unsigned long long counts[LATENCY_BOUNDS + 1], total = 0;
@@ -147,7 +147,7 @@ char *live_message(live *self, uint64_t *seen, size_t *size)
 extern const unsigned char app_page_head[], app_page_tail[];
 extern const size_t app_page_head_size, app_page_tail_size;
 
-/* The page of the reports, which may also ask the service that it came from. */
+/* The page of the reports, which in this case may also send requests to the service that it came from. */
 char *live_page(size_t *size)
 {
     static const char policy[] = "base-uri 'none'", wider[] = "connect-src 'self'; ";

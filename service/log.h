@@ -1,4 +1,4 @@
-/* The service's log: one JSON object a line on standard error. */
+/* The service's log: one JSON object per line on standard error. */
 #ifndef SERVICE_LOG_H
 #define SERVICE_LOG_H
 
@@ -7,7 +7,7 @@
 #include "app/program.h"
 
 int64_t log_milliseconds(void); /* since 1970, by the system's clock */
-/* `level` is info, warning or error; `event` one word. */
+/* `level` is info, warning or error; `event` is one word. */
 void log_line(const char *level, const char *event, const char *format, ...) APP_PRINTF(3, 4);
 
 #endif

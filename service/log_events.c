@@ -1,4 +1,4 @@
-/* A directory, or a file: DSJSON lines begin with a brace, everything else is CSV. */
+/* Reads logged events from a directory or a file: DSJSON lines begin with a brace, everything else is CSV. */
 #define _GNU_SOURCE
 #include "service/log_events.h"
 
@@ -26,7 +26,7 @@ typedef struct reading {
     event_names names;
 } reading;
 
-#define LEAST_PROBABILITY 1e-9 /* smaller ones make weights whose squares leave nothing of the others */
+#define LEAST_PROBABILITY 1e-9 /* smaller ones give weights that outweigh all others */
 
 static bool check_probability(const reading *self, unsigned long long line, double probability)
 {
@@ -42,7 +42,7 @@ static bool hand_over(reading *self, const logged *event)
     return !self->stopped;
 }
 
-/* Behind a byte order mark. */
+/* Skips a byte order mark. */
 static char *after_mark(char *line)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -55,7 +55,7 @@ typedef struct given_answer {
     const event_names *names;
     int answer;
     uint32_t label;
-    int64_t damaged; /* the row of an answer that is none; 0: all is well */
+    int64_t damaged; /* the row of an invalid answer; 0: none */
 } given_answer;
 
 static bool see_answer(const journal_row *row, void *user)
@@ -120,7 +120,8 @@ static bool read_journal(reading *self)
 
 /* ---- DSJSON ---- */
 
-/* Features of a context: ours are under "features", others' namespaces are flattened. */
+/* Collects the features of a context: ours are under "features", namespaces of other programs are
+ * flattened. */
 static void flatten(json_t *out, const char *prefix, const json_t *object)
 {
     const char *key;
@@ -158,7 +159,7 @@ static bool read_context(features *out, const json_t *context, const char *at, p
     return read;
 }
 
-/* The place of the action that was chosen, from 0; -1: there is no such action. */
+/* The position of the chosen action, from 0; -1: there is no such action. */
 static json_int_t find_chosen(const json_t *json, const json_t *actions)
 {
     const json_t *index = json_object_get(json, "_labelIndex");
@@ -221,25 +222,25 @@ typedef struct table {
     char **names;
     size_t count;
     size_t id, class, probability, right; /* positions; SIZE_MAX: none */
-    bool *is_text;                        /* not all fields are numbers or empty */
+    bool *is_text;                        /* some field is neither empty nor a number */
     bool plain;                           /* all features are numbers and none is missing: an array */
-    features_kind kind;                   /* of all rows, also of those where only some fields are given */
+    features_kind kind; /* of all rows, including those in which only some fields are given */
 } table;
 
-/* A line, and those after it while a quote is open. */
+/* Reads records, which are lines, continued while a quote is open. */
 typedef struct records {
     const reading *from;
     FILE *file;
     char *line; /* of getline */
     size_t room;
-    text record;                      /* the one at hand */
-    unsigned long long number, lines; /* where it begins, and how many lines were read */
+    text record;                      /* the current one */
+    unsigned long long number, lines; /* the line where it begins, and the number of lines read */
     bool failed;
 } records;
 
 typedef enum place { BEGINS, PLAIN, QUOTED, QUOTE_IN_QUOTES } place; /* in a field */
 
-/* Where the text leaves off; the same rules as those of split. */
+/* The state at the end of the text, by the same rules as in split. */
 static place follow_quotes(place from, const char *line)
 {
     for (; *line; line++) {
@@ -253,7 +254,7 @@ static place follow_quotes(place from, const char *line)
     return from;
 }
 
-/* false: there is none, or `failed`. */
+/* Reads the next record; false: there is none, or `failed`. */
 static bool next_record(records *self)
 {
     place at = BEGINS;
@@ -281,7 +282,7 @@ static bool next_record(records *self)
     return length >= 0;
 }
 
-/* Splits a record in place; returns how many fields there are. Quotes are doubled inside of quotes. */
+/* Splits a record in place; returns the number of fields. Quotes within quotes are doubled. */
 static size_t split(char *line, char **fields, size_t most)
 {
     size_t count = 0;
@@ -410,7 +411,7 @@ static bool read_fields(reading *self, const table *columns, char **fields, unsi
     return go_on;
 }
 
-/* A column is of numbers when all its values are: 12 and 12A are categories. */
+/* A column has numbers if all its values are numbers: 12 and 12A are categories. */
 static bool see_type(const reading *self, table *columns, size_t i, const char *field,
                      unsigned long long number)
 {
@@ -425,7 +426,7 @@ static bool see_type(const reading *self, table *columns, size_t i, const char *
     return true;
 }
 
-/* One pass: the types of columns, or the events. */
+/* One pass, which finds the types of the columns or passes on the events. */
 static bool read_records(reading *self, records *from, table *columns, bool types)
 {
     bool go_on = true;
@@ -446,7 +447,7 @@ static bool read_records(reading *self, records *from, table *columns, bool type
     return go_on && !from->failed;
 }
 
-/* Whether the features are called 1, 2, ..., as unconfuse journal calls those of an array. */
+/* Whether the features are named 1, 2, ..., the names that `unconfuse journal` gives to an array's. */
 static bool is_numbered(const table *self)
 {
     unsigned long long next = 1;
@@ -474,7 +475,7 @@ static features_kind kind_of_rows(const table *self)
     return kind;
 }
 
-/* At the first record, which names the columns. */
+/* Goes back to the first record, which names the columns. */
 static bool begin_records(records *self)
 {
     self->lines = 0;
@@ -499,7 +500,7 @@ static bool read_csv(reading *self, FILE *file)
     return read;
 }
 
-/* ---- either ---- */
+/* ---- both kinds of file ---- */
 
 static bool read_file(reading *self)
 {

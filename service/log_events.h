@@ -10,22 +10,22 @@ typedef struct logged {
     const char *class;
     double probability;
     bool right;
-    const char *label; /* the true class, where it was given; NULL: it was not */
-    size_t classes;    /* that could have been proposed; 0: not known */
-    const char *other; /* of two classes, the one that was not proposed; NULL: not known */
+    const char *label; /* the true class, if it was given; NULL: not given */
+    size_t classes;    /* number of classes that could have been proposed; 0: unknown */
+    const char *other; /* of two classes, the one that was not proposed; NULL: unknown */
 } logged;
 
 typedef bool logged_fn(const logged *event, void *user);
 
 typedef struct log_source {
     const char *path;   /* a directory of the service, or a file */
-    const char *model;  /* of a directory */
+    const char *model;  /* in a directory */
     bool named;         /* CSV: columns of numbers keep their names, unless these are 1, 2, ... */
-    const char *option; /* that says the model */
+    const char *option; /* the option that names the model */
 } log_source;
 
-/* Every event that has an answer, oldest first; what it points to is valid during the call. *unanswered: how
- * many have none. `visit` returns false to stop. */
+/* Visits every event that has an answer, oldest first; data that it points to are valid during the call.
+ * *unanswered becomes the number of events without an answer. `visit` returns false to stop. */
 bool log_events(const log_source *from, logged_fn *visit, void *user, uint64_t *unanswered, problem *why);
 
 #endif

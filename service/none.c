@@ -1,4 +1,4 @@
-/* In place of the service when libmicrohttpd or SQLite is not there, and in unconfuse-mpi, which is one
+/* Stands in for the service if libmicrohttpd or SQLite is missing, and in unconfuse-mpi, which is a single
  * file. */
 #include "app/message.h"
 #include "service/service.h"

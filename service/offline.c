@@ -1,4 +1,4 @@
-/* unconfuse replay: another learner over logged events. */
+/* unconfuse replay: evaluates another learner on logged events. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,9 @@ static bool see_class(const logged *event, void *user)
     return false;
 }
 
-/* ---- the second ---- */
+/* ---- the second pass ---- */
 
-/* The learner learns from what was proposed then. */
+/* The learner learns from the class that was proposed in the log. */
 static bool learn(offline *self, const encoded *line, const uc_proposal *now, uint32_t logged_class,
                   const logged *event)
 {
@@ -73,7 +73,7 @@ static bool meet(const logged *event, void *user)
     return done;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole replay ---- */
 
 static bool begin(offline *self)
 {

@@ -1,4 +1,4 @@
-/* openapi.json from the table of routes. */
+/* Makes openapi.json from the table of routes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "app/memory.h"
 #include "service/routes_inside.h"
 
-/* What bodies look like; the same names are in the table. */
+/* Schemas of the bodies; the table of routes uses the same names. */
 static const char schemas[] =
     "{\"Features\":{\"description\":\"numbers by position; by column number, from 1; or numbers, categories "
     "and "
@@ -43,7 +43,7 @@ static json_t *content(const char *type, const char *schema)
     return json_pack("{s:{s:{s:{ss}}}}", "content", type, "schema", "$ref", schema);
 }
 
-/* "post_v1_models_name_propose": what programs that make clients call it. */
+/* The id that client generators use, such as "post_v1_models_name_propose". */
 static json_t *operation_id(const route *self)
 {
     char *name = app_text("%s%s", self->method, self->path);

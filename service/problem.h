@@ -1,4 +1,4 @@
-/* What goes wrong with a request: a status of HTTP and one sentence. */
+/* A problem with a request: an HTTP status and one sentence. */
 #ifndef SERVICE_PROBLEM_H
 #define SERVICE_PROBLEM_H
 
@@ -11,10 +11,11 @@ typedef struct problem {
     char detail[600];
 } problem;
 
-/* Fills it in and returns false, for `return problem_set(...)`. NULL is fine: nobody wants to know. */
+/* Sets the problem and returns false, for `return problem_set(...)`. NULL is fine: the sentence is then not
+ * needed. */
 bool problem_set(problem *self, int status, const char *format, ...) APP_PRINTF(3, 4);
-/* The same with the library's last sentence, its options as they are named in JSON. The status follows from
- * the kind of failure. */
+/* The same with the library's last sentence, in which options are named as in JSON. The status depends on the
+ * kind of failure. */
 bool problem_of_library(problem *self, uc_status status);
 
 #endif

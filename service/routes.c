@@ -1,4 +1,4 @@
-/* The table of routes, and JSON on its way in. */
+/* The table of routes, and parsing of JSON requests. */
 #include "service/routes.h"
 
 #include <inttypes.h>
@@ -8,12 +8,12 @@
 #include "app/memory.h"
 #include "service/routes_inside.h"
 
-#define DEEPEST 32         /* brackets in a body */
-#define MOST_TOGETHER 1000 /* examples or answers of one request */
+#define DEEPEST 32         /* nesting of brackets in a body */
+#define MOST_TOGETHER 1000 /* examples or answers per request */
 
 /* ---- bodies ---- */
 
-/* How deep brackets are nested, outside of strings. */
+/* The depth of nested brackets, ignoring strings. */
 static size_t depth_of(const char *body, size_t size)
 {
     size_t depth = 0, deepest = 0;
@@ -56,7 +56,7 @@ json_t *route_body(const request *given, problem *why)
     return json;
 }
 
-/* Refuses members that mean nothing. `allowed` is separated by spaces. */
+/* Rejects unknown members. `allowed` is separated by spaces. */
 static bool check_members(const json_t *json, const char *allowed, const char *at, problem *why)
 {
     const char *key;
@@ -73,7 +73,7 @@ static bool check_members(const json_t *json, const char *allowed, const char *a
     return true;
 }
 
-/* 1 to 256 printable characters. */
+/* Accepts 1 to 256 printable characters. */
 static bool check_id(const char *id, const char *at, problem *why)
 {
     size_t characters = 0;
@@ -87,7 +87,7 @@ static bool check_id(const char *id, const char *at, problem *why)
     return true;
 }
 
-/* A member that is text; *out stays NULL when it is not there or null. */
+/* Reads a member that is text; *out stays NULL if it is missing or null. */
 static bool read_text(char **out, const json_t *json, const char *member, const char *at, problem *why)
 {
     const json_t *value = json_object_get(json, member);
@@ -99,7 +99,7 @@ static bool read_text(char **out, const json_t *json, const char *member, const 
     return true;
 }
 
-/* The members of a list, or the body itself: what is asked for once or many times. */
+/* Reads the members of a list, or the body itself, for a request for many items or one. */
 typedef bool read_item_fn(job_item *out, const json_t *json, const char *at, problem *why);
 
 static job *read_items(const request *given, const char *model, job_kind kind, const char *list,
@@ -110,7 +110,7 @@ static job *read_items(const request *given, const char *model, job_kind kind, c
     if (!body)
         return NULL;
     job *work = job_create(kind, model, items ? json_array_size(items) : 1);
-    work->body = body;              /* what the features point into */
+    work->body = body;              /* the features point to it */
     work->sequence = items ? 1 : 0; /* whether it is a list */
     bool good = true;
     if (items && (!json_is_array(items) || json_object_size(body) > 1))
@@ -166,7 +166,7 @@ static bool read_answer(job_item *out, const json_t *json, const char *at, probl
         return false;
     if (right && !json_is_boolean(right))
         return problem_set(why, 400, "%sright: expected true or false", at);
-    if (!right == !out->label) { /* "answers[1]." is of the entry, not of a member */
+    if (!right == !out->label) { /* "answers[1]." refers to the entry, not to a member */
         const int length = (int)strcspn(at, ".");
         return problem_set(why, 400, "%.*s%sexpected either right or label", length, at, *at ? ": " : "");
     }
@@ -217,7 +217,7 @@ static job *begin_feedback(const route *self, const request *given, const char *
     return read_items(given, model, self->kind, "answers", read_answer, why);
 }
 
-/* For clients that speak rank and reward. */
+/* For clients that use rank and reward. */
 static job *begin_reward(const route *self, const request *given, const char *model, const char *event,
                          problem *why)
 {
@@ -302,7 +302,7 @@ const route *route_at(size_t i)
     return i < sizeof routes / sizeof *routes - 1 ? &routes[i] : NULL;
 }
 
-/* Whether the path is that of the route; the holes' contents go to model and event. */
+/* Whether the path matches the route; the contents of its placeholders are copied to model and event. */
 static bool matches(const route *self, const char *path, char *model, char *event)
 {
     const char *pattern = self->path;
@@ -315,7 +315,7 @@ static bool matches(const route *self, const char *path, char *model, char *even
         const bool is_id = strncmp(pattern, "{id}", 4) == 0;
         const char *rest = strchr(pattern, '}') + 1;
         size_t length = strcspn(path, "/");
-        if (is_id) { /* an id may have slashes: up to what follows it */
+        if (is_id) { /* an id may have slashes, up to the rest of the pattern */
             const size_t whole = strlen(path), after = strlen(rest);
             length = whole > after ? whole - after : 0;
         }

@@ -1,5 +1,5 @@
-/* Requests: from a method, a path and a body to a job of the engine, and from the job to an answer. JSON does
- * not go below this. Knows nothing of sockets. */
+/* Requests: from a method, a path and a body to a job for the engine, and from the job to an answer. JSON is
+ * not used below this layer, which knows nothing about sockets. */
 #ifndef SERVICE_ROUTES_H
 #define SERVICE_ROUTES_H
 
@@ -17,29 +17,29 @@ typedef struct request {
 
 typedef struct response {
     int status;
-    const char *type; /* of the content; lent */
+    const char *type; /* of the content; borrowed */
     char *body;       /* owned */
     size_t size;
     bool is_model; /* the body is freed with uc_model_memory_free */
     char etag[32];
-    char allow[40]; /* with 405: the methods that there are */
+    char allow[40]; /* with 405: the allowed methods */
 } response;         /* zero-initialised; freed with response_free */
 void response_free(response *self);
 
 typedef struct route route;
 
-/* The route of a method and path; NULL, with 404 or 405 in *why. */
+/* The route for a method and path; NULL, with 404 or 405 in *why. */
 const route *route_find(const char *method, const char *path, problem *why);
-/* The methods that a path has, as "GET, HEAD, PUT"; empty: there is no such path. */
+/* The methods for a path, such as "GET, HEAD, PUT"; empty if there is no such path. */
 void route_methods(char *out, size_t size, const char *path);
-/* A job to be performed; NULL: the answer is there already, in *out. */
+/* Returns a job to be performed; NULL: the answer is already in *out. */
 job *route_begin(response *out, const route *self, const request *given, engine *from);
 void route_finish(response *out, const route *self, job *done);
 void route_problem(response *out, const problem *why);
 bool route_is_open(const route *self);     /* needs no token */
-bool route_is_live(const route *self);     /* server-sent events: the caller answers it alone */
-bool route_is_metrics(const route *self);  /* the caller adds its own */
-const char *route_name(const route *self); /* for metrics: the path with its holes */
+bool route_is_live(const route *self);     /* server-sent events, which the caller handles itself */
+bool route_is_metrics(const route *self);  /* the caller adds its own metrics */
+const char *route_name(const route *self); /* for metrics: the path with its placeholders */
 char *route_openapi(void);                 /* OpenAPI 3.1 of all routes; freed with free */
 
 #endif

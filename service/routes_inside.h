@@ -1,4 +1,4 @@
-/* Inside of the routes: a row of their table. */
+/* Internals of the routes: a row of their table. */
 #ifndef SERVICE_ROUTES_INSIDE_H
 #define SERVICE_ROUTES_INSIDE_H
 
@@ -10,9 +10,9 @@ struct route {
     job *(*begin)(const route *self, const request *given, const char *model, const char *event,
                   problem *why);
     void (*finish)(response *out, job *done);
-    /* Instead of both: an answer without the engine's thread. */
+    /* Instead of both: answers without the engine's thread. */
     void (*answer)(response *out, const request *given, engine *from, const char *model, problem *why);
-    const char *summary, *body; /* for openapi.json; the body's schema, NULL: none */
+    const char *summary, *body; /* for openapi.json; the body's schema, or NULL */
 };
 
 const route *route_at(size_t i); /* NULL past the end */

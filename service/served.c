@@ -1,4 +1,4 @@
-/* What journal rows do to a model. */
+/* How journal rows change a model. */
 #include "service/served.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "app/memory.h"
 
 #define EXPLORE_SEQUENCE UINT64_C(0x736572766578706c) /* random numbers: "servexpl" */
-#define EXPLORE_WORDS 8                               /* drawn for a row, at most */
+#define EXPLORE_WORDS 8                               /* at most, drawn per row */
 
 bool served_check_name(const char *name, problem *why)
 {
@@ -21,7 +21,7 @@ bool served_check_name(const char *name, problem *why)
             "'%.80s' is no name of a model: a small letter or digit, then up to 63 small letters, "
             "digits, dots, underscores and dashes",
             name);
-    /* snapshots are in a directory of this name, which SQLite would take for a file of the journal */
+    /* A directory of this name has the snapshots; SQLite would take it for a file of the journal. */
     if (strncmp(name, "journal.db", 10) == 0)
         return problem_set(why, 400, "'%.80s' is no name of a model: journal.db is the service's own file",
                            name);
@@ -91,7 +91,7 @@ static uint32_t baseline_of(const served *self, const journal_row *row)
     return uc_names_find_label(served_classes(self), row->text, strlen(row->text));
 }
 
-/* What the row says, or what it will say. */
+/* Makes the proposal. A new row gets it; a row from the journal keeps its class, even if that differs. */
 static void settle_proposal(uc_proposal *proposal, served *self, journal_row *row)
 {
     const bool new = row->proposed == UC_NONE;
@@ -109,7 +109,8 @@ static void settle_proposal(uc_proposal *proposal, served *self, journal_row *ro
     self->proposed[proposal->label]++;
 }
 
-/* A column for every word, and none of them 0, would be more than a row can hold. */
+/* Text of several words would need a column for every word, none of them 0, which is more than a row can
+ * hold. */
 static bool check_words(const served *self, const features *given, problem *why)
 {
     const char *words = features_words(given);
@@ -121,7 +122,7 @@ static bool check_words(const served *self, const features *given, problem *why)
                        words);
 }
 
-/* The event waits with the values that it was proposed for; the scaling goes on. */
+/* The event waits with the values for which the proposal was made, although the scaling changes. */
 static void keep_scaled(encoded *line, served *self)
 {
     const encoded scaled = encoded_copy(uc_online_prepared(self->online));
@@ -145,7 +146,7 @@ static bool perform_proposal(served *self, journal_row *row, problem *why)
     const uc_status status = uc_online_propose(&proposal, self->online, &line.row);
     if (status != UC_OK) {
         encoded_free(&line);
-        self->stale = true; /* its names have columns already */
+        self->stale = true; /* the features' names already have columns */
         return problem_of_library(why, status);
     }
     if (self->scaling != SERVED_UNSCALED)
@@ -168,10 +169,10 @@ static void remember_answer(served *self, bool right)
     self->recent_at = (self->recent_at + 1) % SERVED_RECENT;
     self->recent_count += self->recent_count < SERVED_RECENT;
     if (uc_drift_add(&self->drift, right))
-        self->drift_sequence = self->sequence + 1; /* of the row that is being performed */
+        self->drift_sequence = self->sequence + 1; /* that of the current row */
 }
 
-/* A failure is that of numbers that overflow: it will be the same again, and the answer stays an answer. */
+/* A failure is due to numbers that overflow. It would occur again, and the feedback still counts. */
 static void learn(served *self, const pending *event, uc_answer answer)
 {
     if (self->scaling != SERVED_UNSCALED)
@@ -206,7 +207,7 @@ static bool perform_expiry(served *self, const journal_row *row, problem *why)
     if (!event)
         return problem_set(why, 503, "row %lld of the journal ends row %lld, which does not wait",
                            (long long)row->sequence, (long long)row->event);
-    /* the rule of that time, which is in the row */
+    /* the rule at that time, which is stored in the row */
     const uc_policy policy = {.expired_is_wrong = row->answer == JOURNAL_WRONG};
     uc_answer answer;
     if (uc_policy_expire(&answer, &self->events, &policy, self->online, &event->proposal))
@@ -217,7 +218,7 @@ static bool perform_expiry(served *self, const journal_row *row, problem *why)
 
 /* ---- definitions ---- */
 
-/* Room for counts of so many classes. */
+/* Makes room for counts of this many classes. */
 static void reserve_counts(served *self, size_t classes)
 {
     const bool confuses = classes <= SERVED_CONFUSION;
@@ -242,7 +243,7 @@ static void reserve_counts(served *self, size_t classes)
     self->class_room = room;
 }
 
-/* A setting of the learner, then of training, then of the map. */
+/* Setting i of the learner's, training's and map's options, in this order. */
 static const char *setting_at(size_t i, const void *learner)
 {
     const uc_option *const tables[] = {uc_learner_options(learner), uc_train_options, uc_map_options};
@@ -263,7 +264,7 @@ static bool refuse_setting(const uc_learner *learner, const char *key, problem *
                        uc_learner_name(learner), key, uc_learner_name(learner));
 }
 
-/* The settings of a definition into the structs of a new learner; texts point into the JSON. */
+/* Reads the settings of a definition into the structs for a new learner; texts point into the JSON. */
 static bool read_settings(void *own, uc_train_settings *train, const uc_learner *learner,
                           const json_t *settings, problem *why)
 {
@@ -324,7 +325,7 @@ static bool begin_learner(uc_online **out, uint64_t *seed, const json_t *definit
     }
     if (train.map.map == UC_MAP_DEFAULT)
         train.map.map = UC_MAP_NONE;
-    train.passes = 1; /* as a stream has them, so that its model has the same bytes */
+    train.passes = 1; /* as for a stream, so that the model has the same bytes */
     train.shuffle = 0;
     if (begun && (status = uc_online_begin(out, learner, own, &train, &classes, NULL)) != UC_OK)
         begun = problem_of_library(why, status);
@@ -334,7 +335,7 @@ static bool begin_learner(uc_online **out, uint64_t *seed, const json_t *definit
     return begun;
 }
 
-/* Classes that the learner does not have yet. */
+/* Adds the classes that the learner does not have yet. */
 static bool add_classes(served *self, const json_t *definition, problem *why)
 {
     const json_t *list = json_object_get(definition, "classes");
@@ -356,7 +357,7 @@ static served_scaling scaling_of(const json_t *definition)
     return strcmp(scale, "maxabs") == 0 ? SERVED_SCALES : SERVED_SHIFTS;
 }
 
-/* Whether all members are there that are used below. */
+/* Whether all members that are used below are present. */
 static bool is_definition(const json_t *json)
 {
     const json_t *classes = json_object_get(json, "classes");
@@ -417,7 +418,7 @@ bool served_perform(served *self, journal_row *row, problem *why)
         done = perform_expiry(self, row, why);
         break;
     case JOURNAL_ROLLBACK:
-        break; /* the learner is exchanged by who has the journal */
+        break; /* the caller, which has the journal, replaces the learner */
     default:
         return problem_set(why, 503, "row %lld of the journal is of no known kind", (long long)row->sequence);
     }
@@ -459,7 +460,7 @@ bool served_predict(uint32_t *class, double *scores, served *self, const feature
     return status == UC_OK || problem_of_library(why, status);
 }
 
-/* ---- what it has seen ---- */
+/* ---- statistics ---- */
 
 double served_recent(const served *self)
 {

@@ -1,4 +1,4 @@
-/* A model as GET shows it, and what is kept of it besides the model file. */
+/* A model as GET shows it, and what is saved in addition to the model file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static json_t *counts_json(const uint64_t *counts, size_t count)
     return list;
 }
 
-/* null: there are too many classes. */
+/* null if there are too many classes. */
 static json_t *confusion_json(const served *self)
 {
     const size_t K = served_classes(self)->count;
@@ -79,7 +79,7 @@ json_t *served_state(const served *self)
     return json;
 }
 
-/* ---- keeping ---- */
+/* ---- saving ---- */
 
 static json_t *recent_json(const served *self)
 {
@@ -92,7 +92,7 @@ static json_t *recent_json(const served *self)
     return json_string(text);
 }
 
-/* Everything of uc_drift, in the order of its fields. */
+/* Everything in uc_drift, in the order of its fields. */
 static json_t *kept_drift_json(const served *self)
 {
     const uc_drift *drift = &self->drift;
@@ -105,7 +105,7 @@ static json_t *kept_drift_json(const served *self)
                      (json_int_t)drift->width, "right", (json_int_t)drift->right, "levels", levels);
 }
 
-/* A row that waits as it was scaled then; the journal has it as it came. */
+/* A waiting row as it was scaled for its proposal; the journal has the unscaled row. */
 static json_t *scaled_json(const encoded *line)
 {
     json_t *values = json_array(), *columns = json_null();
@@ -168,7 +168,7 @@ char *served_keep(const served *self)
     return text;
 }
 
-/* ---- going on ---- */
+/* ---- restoring ---- */
 
 static uint64_t count_of(const json_t *json, const char *name)
 {
@@ -227,11 +227,11 @@ static void restore_counts(served *self, const json_t *json)
 typedef struct restoring {
     served *self;
     const json_t *kept;
-    size_t next; /* of the list of those that wait */
+    size_t next; /* position in the list of waiting proposals */
     problem *why;
 } restoring;
 
-/* A proposal that waited; rows between them are passed over. */
+/* Restores a proposal if it was waiting; rows in between are skipped. */
 static bool restore_waiting(const journal_row *row, void *user)
 {
     restoring *job = user;
@@ -253,7 +253,7 @@ static bool restore_waiting(const journal_row *row, void *user)
         .favourite =
             (uint32_t)json_integer_value(json_array_get(json_object_get(job->kept, "favourites"), at)),
         .probability = json_number_value(json_array_get(json_object_get(job->kept, "probabilities"), at)),
-        .ticket = UINT64_MAX}; /* its scores are not in memory any more */
+        .ticket = UINT64_MAX}; /* its scores are no longer in memory */
     (void)waiting_add(&job->self->waits, row->id, row->sequence, row->time, &line, &proposal);
     job->next++;
     return true;
@@ -320,7 +320,7 @@ bool served_take_learner(served *self, served *other, problem *why)
     other->online = NULL;
     for (pending *event = self->waits.oldest; event; event = event->newer)
         event->proposal.ticket = UINT64_MAX;
-    const bool defined = served_perform(self, &row, why); /* classes that came later */
+    const bool defined = served_perform(self, &row, why); /* classes that were added later */
     free(text);
     return defined;
 }

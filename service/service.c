@@ -1,4 +1,4 @@
-/* unconfuse serve: from its settings to its end. */
+/* unconfuse serve, from its settings to its end. */
 #define _GNU_SOURCE
 #include "service/service.h"
 
@@ -18,7 +18,7 @@
 #include "service/http.h"
 #include "service/log.h"
 
-#define MOST_TOLD 20 /* models that a start names */
+#define MOST_TOLD 20 /* models that are listed at the start */
 
 static volatile sig_atomic_t stopped;
 
@@ -32,7 +32,7 @@ static bool go_on(void)
     return !stopped;
 }
 
-/* The program's own handlers end it soon; here what is queued must be answered first. */
+/* The program's own handlers end it soon; here, queued requests must be answered first. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = stop};
@@ -42,7 +42,7 @@ static void catch_signals(void)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* "7d", "90s", "12h", "30m" as milliseconds; 0: it is none. */
+/* Parses "7d", "90s", "12h", "30m" as milliseconds; 0: not a time. */
 static int64_t parse_wait(const char *typed)
 {
     char *end;
@@ -55,7 +55,7 @@ static int64_t parse_wait(const char *typed)
     return (int64_t)(number * factors[unit - units]);
 }
 
-/* The text of a small file, without white space at its end; the caller frees it. */
+/* Reads a small file, without white space at its end; the caller frees the text. */
 static uc_status read_small(char **out, const char *path, const char *option)
 {
     FILE *file = fopen(path, "re");
@@ -98,7 +98,7 @@ static uc_status read_files(http_settings *out, char *owned[4], const service_se
     return status;
 }
 
-/* The model of the command line. */
+/* Defines the model given on the command line. */
 static uc_status define_model(engine *models, const service_settings *settings)
 {
     job *work = job_create(JOB_PUT, settings->model, 0);
@@ -125,14 +125,14 @@ static bool is_there(const char *directory)
     return found;
 }
 
-/* What is wrong with it whatever there is in the directory: nothing is made then. */
+/* Checks what does not depend on the directory's contents, before anything is created. */
 static uc_status check_model(const service_settings *settings)
 {
     problem why = {0};
     json_t *body = json_loads(settings->definition, 0, NULL), *made = NULL;
     bool changed;
     const bool named = served_check_name(settings->model, &why);
-    /* without classes it may be one that is there */
+    /* without classes it may be an existing one */
     const bool whole = json_object_get(body, "classes") != NULL;
     if (named && whole && served_define(&made, &changed, NULL, body, &why))
         json_decref(made);
@@ -152,7 +152,7 @@ static void allow_many_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* What there is, for whoever has just restarted it. */
+/* Logs the existing models, for a user who has just restarted the service. */
 static void tell_models(engine *models)
 {
     job *work = job_create(JOB_LIST, "", 0);
@@ -172,7 +172,7 @@ static void tell_models(engine *models)
     job_free(work);
 }
 
-/* Until a signal comes. */
+/* Serves until a signal arrives. */
 static void serve(http *open, bool tls)
 {
     char address[80];

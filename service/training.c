@@ -1,13 +1,13 @@
-/* Logged events as examples: each event whose class the answer reveals, with a weight by which each example
- * counts once on average, whatever the policy was.
+/* Logged events as examples: each event whose class the answer reveals becomes an example, with a weight such
+ * that each example counts once on average, whatever the policy was.
  *
  *   p   the probability with which the class was proposed
  *   s   the share of wrong proposals whose true class was given
  *
- * An answer about one of two classes always reveals the class: weight 1. Of more classes an example of class
- * k is proposed rightly with probability p_k, and otherwise its class is given with probability s. If s > 0
- * the weights are 1 where the proposal was right and 1/s where it was wrong: p_k + (1 - p_k) s (1/s) = 1. If
- * s = 0 only "right" reveals a class, and its weight is 1/p: p_k (1/p_k) = 1. */
+ * With two classes, an answer always reveals the class: weight 1. With more classes, the right class k of an
+ * example is proposed with probability p_k, and otherwise its class is given with probability s. If s > 0,
+ * the weights are 1 if the proposal was right and 1/s if it was wrong: p_k + (1 - p_k) s (1/s) = 1. If s = 0,
+ * only "right" reveals a class, and its weight is 1/p: p_k (1/p_k) = 1. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,13 +25,13 @@ typedef struct training {
     service_trained *out;
     columns columns;
     uc_names classes;         /* that occur in the log */
-    uc_names revealed;        /* those of examples */
-    uint64_t wrong, labelled; /* wrong proposals of more than two classes, and those with the true class */
-    uc_names ids, texts;      /* features with names of ids, and those of them that are text */
+    uc_names revealed;        /* those of the examples */
+    uint64_t wrong, labelled; /* wrong proposals among more than two classes; those with a true class */
+    uc_names ids, texts;      /* features named like ids, and those of them that are text */
     double weights, squares;
     text line;
     problem *why;
-    bool failed; /* not only stopped */
+    bool failed; /* failed, rather than only stopped */
 } training;
 
 /* ---- the first pass ---- */
@@ -73,7 +73,7 @@ static bool check_names(const training *self, const char *path)
     return true;
 }
 
-/* ---- the second ---- */
+/* ---- the second pass ---- */
 
 static double weight_of(const training *self, const logged *event, bool two)
 {
@@ -84,7 +84,7 @@ static double weight_of(const training *self, const logged *event, bool two)
     return self->labelled > 0 ? 1.0 : 1.0 / event->probability;
 }
 
-/* The class that the answer reveals; NULL: none. */
+/* The class that the answer reveals; NULL if it reveals none. */
 static const char *revealed(double *weight, const training *self, const logged *event)
 {
     const bool two = (event->classes ? event->classes : self->classes.count) == 2;
@@ -110,7 +110,7 @@ static bool write_line(training *self)
     return written;
 }
 
-/* A feature is one whatever it is called. */
+/* Finds features named like ids, which must nevertheless be read as features. */
 static bool see_ids(training *self, const features *given)
 {
     bool seen = true;
@@ -126,7 +126,7 @@ static bool see_ids(training *self, const features *given)
     return seen;
 }
 
-/* What `columns` of uc_read_settings says of them. */
+/* The types of these, for `columns` in uc_read_settings. */
 static char *types_of(const training *self)
 {
     text list = {0};
