@@ -1,11 +1,11 @@
-/* Running commands of the program inside a fuzz target: what they print goes nowhere. */
+/* Runs commands of the program inside a fuzz target; their output is discarded. */
 #ifndef FUZZ_COMMANDS_H
 #define FUZZ_COMMANDS_H
 
 #include "cli/commands.h"
 #include "fuzz/files.h"
 
-/* Before the first command. */
+/* To be called before the first command. */
 static inline void silence_streams(void)
 {
     static FILE *nothing;
@@ -17,7 +17,7 @@ static inline void silence_streams(void)
     stderr = nothing;
 }
 
-/* As main does it. */
+/* Runs a command as main does. */
 static inline uc_status run_command(const app_command *command, int argc, char **argv)
 {
     app_call call;

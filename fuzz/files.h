@@ -1,4 +1,4 @@
-/* What fuzz targets of whole files share: truths that end the program when they do not hold, and files in
+/* Shared by fuzz targets that read whole files: checks that end the program if they fail, and files in
  * memory. */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static inline _Noreturn void fail_check(const char *file, int line, const char *truth)
 {
-    /* Past the stream: a target may have silenced it. */
+    /* Not through the stream, which a target may have silenced. */
     (void)!dprintf(STDERR_FILENO, "%s:%d: not true: %s (last error: %s)\n", file, line, truth,
                    uc_last_error());
     abort();
 }
 
-/* A failure has one sentence, of one line. */
+/* A failure has a single sentence, on one line. */
 static inline void check_sentence(const char *sentence)
 {
     CHECK(sentence[0] != '\0' && strcmp(sentence, "no error") != 0);
@@ -54,7 +54,7 @@ static inline void memory_file_close(memory_file *self)
     close(self->file);
 }
 
-/* What is written by renaming needs a directory; one in memory where there is one. */
+/* A path for files that are written by renaming, which needs a directory; in memory if possible. */
 static inline const char *scratch_path(void)
 {
     static char path[64];

@@ -1,7 +1,7 @@
 /* Files of checked rows, for `evaluate --gold`, from arbitrary bytes.
  *
- * The data are fixed: twelve rows of three classes, one without a label. What is accepted lies within them,
- * no row comes twice, and the error that it shows is a share. */
+ * The data are fixed: twelve rows of three classes, one without a label. Rows in an accepted file exist in
+ * the data, none occurs twice, and the resulting error is between 0 and 1. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         CHECK(uc_names_add(&index, &classes, names[k], 1) == UC_OK);
     uc_predicted_rows rows = {
         .labels = labels, .predicted = predicted, .rows = ROWS, .classes = &classes, .name = "data"};
-    if (length % 3 > 0) /* by number, by number or id, by id alone */
+    if (length % 3 > 0) /* by number, by number or id, by id only */
         rows.ids = ids;
     rows.named = length % 3 > 1;
     memory_file file = memory_file_open(bytes, length);

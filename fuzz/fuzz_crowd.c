@@ -1,6 +1,6 @@
-/* Crowd files from arbitrary bytes, about rows that the file names and about five rows of three classes.
+/* Crowd files from arbitrary bytes, with rows that the file names, and with five given rows of three classes.
  *
- * What is accepted is in the order that uc_crowd promises, and every method finds posteriors of it that are
+ * An accepted file is in the order that uc_crowd promises, and the posteriors of every method are
  * probabilities. */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Bodies of proposals: any bytes are refused or become features whose bytes are canonical and whose columns
+/* Bodies of proposals: any bytes are rejected or become features whose bytes are canonical and whose columns
  * ascend. */
 #define _GNU_SOURCE
 #include <jansson.h>
@@ -18,7 +18,7 @@ static void check_row(const encoded *line)
     }
 }
 
-/* The same bytes again, and the same row from a dictionary that knows the names already. */
+/* The features give the same bytes again, and the same row from a dictionary that already has the names. */
 static void check_features(const features *given)
 {
     size_t size, again;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         CHECK(!json || (why.status == 400 && why.detail[0]));
     }
     json_decref(json);
-    if (features_parse(&given, (const char *)bytes, length)) /* bytes of a damaged journal */
+    if (features_parse(&given, (const char *)bytes, length)) /* as if from a damaged journal */
         features_free(&given);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Files of gold labels and of predictions, for `noise estimate`, from arbitrary bytes.
  *
- * The data are fixed: ten examples of three classes, one without a label. What comes out is compared with
- * shares that are counted here, line by line, in another way. */
+ * The data are fixed: ten examples of three classes, one without a label. The results are compared with
+ * shares that are counted here in another way, line by line. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -27,7 +27,7 @@ static const char *data_path(void)
     return file.path;
 }
 
-/* The lines of a list of labels; false when there are not EXAMPLES of them. */
+/* The lines of a list of labels. */
 typedef struct lines {
     const char *text[EXAMPLES];
     size_t length[EXAMPLES];
@@ -52,7 +52,7 @@ static bool split_lines(lines *out, const char *bytes, size_t length)
     return count == EXAMPLES;
 }
 
-/* Gold labels may be those of a data file, which is recognised by these. */
+/* Whether the bytes may be a data file, which gold labels may come from, too. */
 static bool has_features(const char *bytes, size_t length)
 {
     static const char marks[] = ",;:\t";
@@ -67,7 +67,7 @@ static bool is(const lines *self, size_t i, const char *name)
     return self->length[i] == strlen(name) && memcmp(self->text[i], name, self->length[i]) == 0;
 }
 
-/* Of the examples whose true class is q, the share that is observed as p. */
+/* The share of the examples of true class q that are observed as p. */
 static double share(const lines *list, bool gold, const char *p, const char *q)
 {
     size_t all = 0, both = 0;
@@ -75,7 +75,7 @@ static double share(const lines *list, bool gold, const char *p, const char *q)
         if (strcmp(observed[i], "?") == 0 || is(list, i, "?"))
             continue;
         bool is_p = strcmp(observed[i], p) == 0, is_q = is(list, i, q);
-        if (!gold) { /* the list is predicted from the data, whose labels are the true classes then */
+        if (!gold) { /* the list has predictions for the data, whose labels then are the true classes */
             is_p = is(list, i, p);
             is_q = strcmp(observed[i], q) == 0;
         }
@@ -113,7 +113,7 @@ static void try_labels(const char *bytes, size_t length, bool gold)
         check_sentence(app_last_error());
         CHECK(access(output, F_OK) != 0);
     } else if (uc_noise_read(&noise, output, UC_NOISE_COLUMNS, NULL) != UC_OK) {
-        CHECK(strstr(uc_last_error(), "singular")); /* it was written, with a warning */
+        CHECK(strstr(uc_last_error(), "singular")); /* it was written nevertheless, with a warning */
     } else if (split_lines(&list, bytes, length) && !(gold && has_features(bytes, length))) {
         check_shares(&noise, &list, gold);
     }

@@ -1,7 +1,7 @@
 /* LIBLINEAR's text models from arbitrary bytes.
  *
- * The scores of a model that is accepted are computed once more, here, from the numbers behind the line
- * `w`. Exported and imported again it scores the same, and our own file of it holds the same model. */
+ * The scores of an accepted model are computed again here, from the numbers after the line `w`. Exported and
+ * imported, the model gives the same scores, and our own file of it contains the same model. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -11,8 +11,8 @@
 
 #define MOST_FEATURES 64
 
-/* The sum of w_k over all features and the constant: the score of a row of ones. All words behind the
- * first `w` that stands alone are numbers, feature by feature. Adds the absolute values to *size. */
+/* The sum of w_k over all features and the constant, which is the score of a row of ones. All words after the
+ * first separate `w` are numbers, feature by feature. Adds the absolute values to *size. */
 static double score_of_ones(const char *text, size_t columns, size_t column, size_t features, double bias,
                             double *size)
 {
@@ -47,11 +47,11 @@ static void scores_of_ones(double *scores, const uc_model *model)
     const uc_context context = {.threads = 1};
     if (uc_model_scores(scores, model, &X, &context) == UC_OK)
         return;
-    check_sentence(uc_last_error()); /* finite weights whose sum is not */
+    check_sentence(uc_last_error()); /* finite weights, but an infinite or undefined sum */
     scores[0] = NAN;
 }
 
-/* The number behind the last `key` of the header, as the reader takes it. */
+/* The number after the last `key` in the header, as the reader interprets it. */
 static double header_number(const char *text, const char *key, double otherwise)
 {
     const char *end = strstr(text, "\nw");
@@ -60,7 +60,7 @@ static double header_number(const char *text, const char *key, double otherwise)
     return otherwise;
 }
 
-/* Only where the header is as LIBLINEAR writes it, so that this reading of it is sure. */
+/* Whether the header has the form that LIBLINEAR writes, so that it is parsed correctly here. */
 static bool is_plain(const char *text)
 {
     static const char *const lines[] = {"solver_type ",  "\nnr_class ", "\nlabel ",
@@ -130,10 +130,10 @@ static void check_files(const uc_model *model)
         if (uc_model_import_liblinear(&back, scratch_path()) == UC_OK) {
             check_same_scores(model, back);
             uc_model_free(back);
-        } else { /* bias times its weight, both finite, may not be */
+        } else { /* bias times its weight, both finite, may not be finite */
             CHECK(strstr(uc_last_error(), "number"));
         }
-    } else { /* labels that LIBLINEAR could not have */
+    } else { /* labels that LIBLINEAR cannot have */
         check_sentence(uc_last_error());
     }
     unlink(scratch_path());

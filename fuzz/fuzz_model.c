@@ -1,9 +1,9 @@
 /* Model files, ours and LIBLINEAR's, from arbitrary bytes.
  *
- * Bytes that begin like a model file are tried as they are, and once more with length and checksum put right,
- * so that the fuzzer reaches what lies behind them. Anything else is read as LIBLINEAR's text.
+ * Bytes that begin like a model file are tried unchanged, and again with length and checksum corrected, so
+ * that the fuzzer gets past these. Anything else is read as LIBLINEAR's text.
  *
- * A model that loads must describe itself, score a row, go on learning when it says that it can, and save to
+ * A model that loads must describe itself, score a row, continue learning if it says that it can, and save to
  * bytes that load and save to the same bytes again. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -40,7 +40,7 @@ static void check_saving(const uc_model *model)
     uc_bytes_free(&second);
 }
 
-/* Weights of a file may be so large that a step leaves the range of numbers; nothing else may go wrong. */
+/* Weights in a file may be so large that a step overflows; nothing else may go wrong. */
 static bool may_overflow(uc_status status)
 {
     CHECK(status == UC_OK || status == UC_ERR_DIVERGED ||
@@ -66,7 +66,7 @@ static void check_scores(const uc_model *model)
     CHECK(!may_overflow(uc_model_predict(&predicted, model, &sparse, &context)) || predicted < K);
 }
 
-/* What was learned can be saved, and resumed once more. */
+/* Checks that what was learned can be saved and resumed again. */
 static void check_state(const uc_online *online)
 {
     uc_model *model = NULL;
@@ -78,7 +78,7 @@ static void check_state(const uc_online *online)
     uc_model_free(model);
 }
 
-/* A learner's state that the file tells is either refused or can be learned from. */
+/* Checks that a learner's state in a file is either rejected or can be learned from. */
 static void check_resuming(const uc_model *model)
 {
     uc_online *online;
@@ -102,7 +102,7 @@ static void check_resuming(const uc_model *model)
     uc_online_free(online);
 }
 
-/* A table that a file tells of encodes rows, by name and by place, or refuses them with a sentence. */
+/* Checks that a table in a file encodes rows, by name and by position, or rejects them with a sentence. */
 static void check_encoder(const uc_model *model)
 {
     static const char *const rows[] = {
@@ -151,7 +151,7 @@ static void try_model(const uint8_t *bytes, size_t length)
     uc_model_free(model);
 }
 
-/* The same with its length and checksum put right. */
+/* Tries the same bytes with length and checksum corrected. */
 static void try_sealed(const uint8_t *bytes, size_t length)
 {
     uint8_t *sealed = malloc(length);

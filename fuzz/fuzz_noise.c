@@ -1,8 +1,8 @@
 /* Noise matrices, CSV or NPY, from arbitrary bytes.
  *
- * One that is accepted is a noise matrix: every column holds probabilities that sum to 1, the inverse
- * undoes it as far as its condition allows, its names are names, and it is the same after it was written
- * and read. Read with rows for the true class it is the transpose, where its rows sum to 1 as well. */
+ * An accepted file is a noise matrix: every column has probabilities that sum to 1, the inverse undoes it as
+ * far as its condition allows, its names are names, and it is the same after writing and reading it. Read
+ * with rows for the true class it is the transpose, if its rows also sum to 1. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -30,7 +30,7 @@ static void check_columns(const uc_noise *self)
     }
 }
 
-/* C^-1 C is the identity, up to what rounding costs at this condition. */
+/* Checks that C^-1 C is the identity, up to rounding at this condition. */
 static void check_inverse(const uc_noise *self, double condition)
 {
     const size_t K = self->classes;
@@ -63,7 +63,7 @@ static void check_round_trip(const uc_noise *self)
     CHECK(uc_noise_read(&back, scratch_path(), UC_NOISE_COLUMNS, NULL) == UC_OK);
     unlink(scratch_path());
     check_same(self, &back);
-    if (self->names.count > 0) { /* its own order changes nothing */
+    if (self->names.count > 0) { /* matching its own order changes nothing */
         CHECK(uc_noise_match(&back, &self->names) == UC_OK);
         check_same(self, &back);
     }
@@ -82,7 +82,7 @@ static void check_matrix(const uc_noise *self)
     check_round_trip(self);
 }
 
-/* Rounding apart, each column was divided by its sum once. */
+/* Apart from rounding, each column was divided by its sum once. */
 static void check_transposed(const uc_noise *columns, const uc_noise *rows)
 {
     const size_t K = columns->classes;

@@ -1,22 +1,22 @@
-/* Command lines from arbitrary bytes: the first byte chooses the command, the rest are its words, a line
- * each.
+/* Command lines from arbitrary bytes: the first byte chooses the command, the rest are its words, one per
+ * line.
  *
- * What is accepted is within the bounds of the tables, and every option, written as a user would type it
- * and read again, is the same. What is refused has one sentence. */
+ * Accepted values are within the bounds of the tables, and every option, written as a user would type it and
+ * read again, is the same. Rejected command lines have a single sentence. */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "fuzz/commands.h"
 
 #define MOST_WORDS 64
 
-/* Setting it to its own text checks the bounds once more. */
+/* Sets the option to its own text, which also checks the bounds again. */
 static void check_option(const uc_option *option, void *settings)
 {
     char before[512], after[512];
     if (uc_option_text(option, settings, before, sizeof before) >= sizeof before)
-        return; /* a longer text than fits: nothing to compare */
+        return; /* longer than the buffer: nothing to compare */
     if (option->type == UC_OPTION_TEXT)
-        return; /* kept as it is */
+        return; /* stored unchanged */
     CHECK(uc_option_set(option, settings, before) == UC_OK);
     (void)uc_option_text(option, settings, after, sizeof after);
     CHECK(strcmp(before, after) == 0);

@@ -1,7 +1,7 @@
 /* Files of a model's probabilities, for `audit --probabilities`, from arbitrary bytes.
  *
- * The labels are fixed: six rows of three classes, one without a label. What is accepted has as many rows,
- * its matrix is one of probabilities, and so is what it says of each label. */
+ * The labels are fixed: six rows of three classes, one without a label. An accepted file has the same number
+ * of rows, and its noise matrix and its results for each label are probabilities. */
 #define _GNU_SOURCE
 #include <math.h>
 

@@ -1,9 +1,9 @@
-/* Going on from a model with a learner's state, for every online learner.
+/* Resuming from a model with a learner's state, for every online learner.
  *
- * Bytes that begin like a model file are one, with its length and checksum put right: a state that is
- * resumed must be one that can be learned from. Any other bytes are a play: which learner, then a round
- * each. Halfway the learner is saved and resumed, and from there on both must propose the same and, at the
- * end, save the same bytes. */
+ * Bytes that begin like a model file are used as one, with length and checksum corrected: a state that is
+ * resumed must be one that can be learned from. Any other bytes describe a session: which learner, then one
+ * round after the other. Halfway the learner is saved and resumed, and from then on both learners must make
+ * the same proposals and, at the end, save the same bytes. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <zlib.h>
@@ -22,7 +22,7 @@ static void check_proposal(const uc_proposal *proposal, const uc_online *online)
     CHECK(proposal->probability > 0.0 && proposal->probability <= 1.0);
 }
 
-/* What comes back, as far as the learner can use it. */
+/* The feedback, in the form that the learner can use. */
 static uc_answer answer_to(const uc_proposal *proposal, const uc_online *online, uint32_t truth)
 {
     if (uc_learner_accepts(uc_online_learner(online), UC_FEEDBACK_FULL))
@@ -30,7 +30,7 @@ static uc_answer answer_to(const uc_proposal *proposal, const uc_online *online,
     return (uc_answer){proposal->label == truth ? UC_ANSWER_RIGHT : UC_ANSWER_WRONG, 0};
 }
 
-/* One round; a status other than UC_OK comes with a sentence. */
+/* Plays one round; a status other than UC_OK comes with a sentence. */
 static uc_status play(uc_proposal *proposal, uc_online *online, const float *values, uint32_t truth)
 {
     const uc_row row = {COLUMNS, values, NULL};
@@ -45,7 +45,7 @@ static uc_status play(uc_proposal *proposal, uc_online *online, const float *val
     return status;
 }
 
-/* The learner that goes on where this one is. */
+/* Returns a learner resumed from the state of this one. */
 static uc_online *twin_of(const uc_online *online)
 {
     uc_model *model, *loaded;
@@ -110,15 +110,15 @@ static void try_model(const uint8_t *bytes, size_t length)
     free(sealed);
 }
 
-/* ---- a play ---- */
+/* ---- a session ---- */
 
-/* Counted round and round, so that every byte chooses one. */
+/* The learners are counted cyclically, so that every byte chooses one. */
 static const uc_learner *online_learner(size_t which)
 {
     for (size_t i = 0;; i++) {
         const uc_learner *learner = uc_learner_at(i);
         if (!learner)
-            i = SIZE_MAX; /* from the first one again */
+            i = SIZE_MAX; /* continue with the first one */
         else if (uc_learner_is_online(learner) && which-- == 0)
             return learner;
     }
@@ -148,7 +148,7 @@ static uc_status begin(uc_online **out, const uint8_t *bytes)
     return status;
 }
 
-/* Four bytes a round: three values and the truth. */
+/* Four bytes per round: three values and the true class. */
 static void try_play(const uint8_t *bytes, size_t length)
 {
     uc_online *online = NULL, *twin = NULL;

@@ -1,5 +1,6 @@
-/* Requests of any method, path and body: each gets an answer, a failure gets a problem with one sentence, and
- * the service goes on. The first line of the input is "METHOD /path", the rest is the body. */
+/* Requests with any method, path and body: each gets an answer, a failure gets a problem with a single
+ * sentence, and the service continues. The first line of the input is "METHOD /path", the rest is the
+ * body. */
 #define _GNU_SOURCE
 #include <ftw.h>
 #include <jansson.h>
@@ -34,7 +35,7 @@ static const char *no_query(const char *name, void *user)
     return user ? name : NULL;
 }
 
-/* The answer, for the caller to free; 0 in its status: there is no such route. */
+/* The answer, which the caller frees; its status is 0 if there is no such route. */
 static response answer(const char *method, const char *path, const char *body, size_t size)
 {
     response out = {0};
@@ -107,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (path) {
         *path++ = '\0';
         const size_t rest = line_end ? length - line - 1 : 0;
-        char *body = malloc(rest ? rest : 1); /* exactly as long, so that reading beyond it is seen */
+        char *body = malloc(rest ? rest : 1); /* exactly as long, so that reading beyond it is detected */
         CHECK(body);
         if (rest > 0)
             memcpy(body, line_end + 1, rest);

@@ -1,8 +1,8 @@
 /* The first look at a table, of CSV or JSON lines, and the text of its rows.
  *
- * The first byte chooses options. What the look finds is the same for any number of threads and makes sense:
- * counts add up, features lie one after the other, numbers have a range. Rows read with the table that was
- * found are those that a reader finds by itself, and the text comes back row by row. */
+ * The first byte chooses options. The findings of the look are the same for any number of threads and make
+ * sense: counts add up, features are consecutive, numbers have a range. Rows read with the resulting table
+ * are the same as those of a reader that looks for itself, and the text is returned row by row. */
 #define _GNU_SOURCE
 #include "data/table.h"
 #include "fuzz/truths.h"

@@ -1,5 +1,5 @@
-/* Runs a fuzz target over files: every file of the directories (or the files) given as arguments. With it
- * the corpus is a test that needs no special compiler. */
+/* Runs a fuzz target on files: the given files, and every file in the given directories. This makes the
+ * corpus a test that needs no special compiler. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static size_t replayed;
 static int replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    /* exactly as long as the file, so that reading beyond it is seen */
+    /* exactly as long as the file, so that reading beyond it is detected */
     uint8_t *bytes = malloc(size ? size : 1);
     if (!file || !bytes || fread(bytes, 1, size, file) != size) {
         perror(path);

@@ -1,5 +1,5 @@
-/* What holds for every data set that a reader accepts, whatever the bytes were. A truth that does not hold
- * ends the program. */
+/* Checks that hold for every data set that a reader accepts, whatever the bytes are. A check that fails ends
+ * the program. */
 #ifndef FUZZ_TRUTHS_H
 #define FUZZ_TRUTHS_H
 
@@ -76,7 +76,7 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
     settings.labels = own_labels;
     uc_dataset back = {0};
     CHECK(uc_dataset_read(&back, path, &settings, NULL) == UC_OK);
-    if (format == UC_FORMAT_LIBSVM) /* columns at the end that no row uses are not in the text */
+    if (format == UC_FORMAT_LIBSVM) /* the text does not have columns at the end that no row uses */
         back.X.cols = data->X.cols;
     check_same(data, &back);
     uc_dataset_free(&back);
@@ -84,8 +84,8 @@ static void check_round_trip(const uc_dataset *data, uc_format format)
     unlink(labels);
 }
 
-/* Reads the bytes with one and with three threads; checks that both agree, that the rows are as the rest
- * of the library expects them, and that they come back when they are written as `format` and read again. */
+/* Reads the bytes with one and with three threads. Checks that both agree, that the rows are valid for the
+ * rest of the library, and that they are the same after writing them as `format` and reading them again. */
 static void check_reader(const void *bytes, size_t length, uc_format format)
 {
     uc_read_settings settings = uc_reader_defaults();
@@ -101,7 +101,8 @@ static void check_reader(const void *bytes, size_t length, uc_format format)
     if (status == UC_OK) {
         check_dataset(&data);
         check_same(&data, &again);
-        /* Tables with texts are sparse and CSV is dense; columns of JSON lines are sorted by their names. */
+        /* Tables with texts are sparse, but CSV is read as dense; columns of JSON lines are sorted by
+         * name. */
         if (format != UC_FORMAT_JSONL && (format != UC_FORMAT_CSV || !uc_matrix_is_sparse(&data.X)))
             check_round_trip(&data, format);
     } else {
