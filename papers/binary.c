@@ -45,13 +45,13 @@ static bool unpack(bytes *out, const bytes *packed)
         const bool stuck = input.pos == input.size && output.pos == out->length;
         out->length = output.pos;
         if (left > 0 && stuck)
-            break; /* it was cut off */
+            break; /* truncated */
     }
     ZSTD_freeDStream(stream);
     return left == 0;
 }
 
-/* The file as text that ends with a zero byte. */
+/* Reads the file as text terminated by a zero byte. */
 static uc_status read_text(bytes *out, const char *path, FILE *file)
 {
     bytes raw = {0};
@@ -70,7 +70,7 @@ static uc_status read_text(bytes *out, const char *path, FILE *file)
     return read ? UC_OK : app_fail(UC_ERR_IO, "%s: it cannot be read", path);
 }
 
-/* A line of `size` numbers from 1 to `rows` a split. */
+/* Parses one line per split, with `size` numbers from 1 to `rows`. */
 static uc_status parse_list(split_list *out, const char *text, size_t size, size_t rows, const char *path)
 {
     split_list list = {.size = size};
@@ -98,7 +98,7 @@ static uc_status parse_list(split_list *out, const char *text, size_t size, size
     return UC_OK;
 }
 
-/* Leaves the list empty when there is no such file. */
+/* Leaves the list empty if there is no such file. */
 static uc_status read_list(split_list *out, const benchmark *self, const execution *running, const char *kind)
 {
     static const char *const endings[] = {".zst", ""};
@@ -135,7 +135,7 @@ static uc_status check_rows(const benchmark *self, const char *name, size_t trai
     return UC_OK;
 }
 
-/* The rows of the splits, as far as there are files of them. */
+/* Reads the rows of the splits for which there are files. */
 static uc_status read_splits(benchmark *out, execution *self)
 {
     uc_status status = read_list(&out->official, out, self, "official1-10");
@@ -160,7 +160,7 @@ uc_status benchmark_open(benchmark *out, execution *self, const char *name, size
     return status == UC_OK ? read_splits(out, self) : status;
 }
 
-/* `order` gets the training rows of split `run` in front; returns where they come from. */
+/* Puts the training rows of split `run` at the front of `order`; returns where they come from. */
 static int choose_rows(size_t *order, const benchmark *self, const execution *running, size_t run)
 {
     const split_list *lists[] = {&self->official, &self->redrawn};

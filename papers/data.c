@@ -1,4 +1,4 @@
-/* The data sets of the experiments: their files, and where they can be had. */
+/* The data sets of the experiments: their files, and where to get them. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ const char *data_directory(const char *given)
     return environment && *environment ? environment : "./data";
 }
 
-/* The path of a file with the first ending that exists; the caller frees it. NULL: there is none. */
+/* The path of the file with the first ending that exists; the caller frees it. NULL if there is none. */
 static char *find_file(const char *directory, const char *file)
 {
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

@@ -1,4 +1,4 @@
-/* The one table that lists the experiments, and how far one is. */
+/* The table of the experiments, and their progress. */
 #include "experiment.h"
 
 #include <stdarg.h>

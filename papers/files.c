@@ -1,10 +1,10 @@
-/* Text files of results, which appear whole. */
+/* Text files of results, which appear only when complete. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "experiment.h"
 
-/* The text in memory; freed with free. */
+/* Prints the text to memory, which the caller frees with free. */
 static uc_status text_of(char **bytes, size_t *length, text_fn *print, const void *user)
 {
     *bytes = NULL;

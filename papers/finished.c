@@ -1,4 +1,4 @@
-/* The runs that an interrupted experiment has finished: OUT/NAME.finished.json, until all of it is done. */
+/* The finished runs of an interrupted experiment: OUT/NAME.finished.json, until all of them are done. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "experiment.h"
 
-/* What must be the same for runs to be continued. */
+/* What must be equal for runs to be continued. */
 static json_t *conditions(const execution *self)
 {
     return json_pack("{ss sI sb ss?}", "version", uc_version(), "seed", (json_int_t)self->seed, "quick",
@@ -62,7 +62,8 @@ static json_t *rows_json(const panel *shown)
     return rows;
 }
 
-/* The values of one row, which is made when the panel does not have it yet; false: it is not one of them. */
+/* Takes over the values of one row, which is added if the panel does not have it yet; false: the JSON does
+ * not match the panel. */
 static bool take_row(panel *to, size_t row, const json_t *kept)
 {
     const char *name = json_string_value(json_object_get(kept, "row"));
@@ -124,7 +125,7 @@ void finished_remove(execution *self)
 {
     char *path = self->out ? path_of(self) : NULL;
     if (path)
-        (void)unlink(path); /* there may be none */
+        (void)unlink(path); /* it may not exist */
     free(path);
     json_decref(self->finished);
     self->finished = NULL;

@@ -1,4 +1,4 @@
-/* unconfuse-papers list, fetch: which experiments there are, and where their data can be had. */
+/* unconfuse-papers list, fetch: the experiments, and where to get their data. */
 #include <stddef.h>
 #include <stdlib.h>
 

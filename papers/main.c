@@ -1,4 +1,4 @@
-/* unconfuse-papers: runs the experiments of the papers again, with the published figure next to ours. */
+/* unconfuse-papers: repeats the experiments of the papers, and shows the published figures next to ours. */
 #include "experiment.h"
 
 static const app_command *const commands[] = {&command_list, &command_run, &command_fetch, &app_command_help,

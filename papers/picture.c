@@ -1,4 +1,4 @@
-/* Tiles of regions and points, as a gnuplot script with everything in it. */
+/* Tiles of regions and points, as a self-contained gnuplot script. */
 #define _GNU_SOURCE
 #include "picture.h"
 
@@ -6,7 +6,7 @@
 
 #include "experiment.h"
 
-#define TILE 250   /* points of the screen */
+#define TILE 250   /* screen points per side */
 #define HEADING 60 /* above the tiles */
 #define LEGEND 34  /* below them */
 
@@ -57,7 +57,7 @@ static size_t colour_count(const picture *self)
     return count;
 }
 
-/* A tile's place: everything is counted in shares of the screen, from below. */
+/* Writes the tile at its place, in shares of the screen, counted from below. */
 static void write_tile(const picture *self, FILE *script, size_t index)
 {
     const double width = TILE * (double)self->columns, height = TILE * (double)self->lines + HEADING + LEGEND;

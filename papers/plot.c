@@ -1,7 +1,8 @@
-/* Pictures: a gnuplot script with the numbers in it, drawn as SVG and PNG by the program gnuplot.
+/* Pictures: a gnuplot script that includes the numbers, drawn as SVG and PNG by the program gnuplot.
  *
- * Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. A line's band
- * is the deviation over the runs; what the paper published is a hollow mark of the line's colour. */
+ * The colours are those of Okabe and Ito, which people with any kind of colour vision can distinguish. A
+ * line's band is the deviation over the runs; what the paper published is a hollow mark in the line's
+ * colour. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +19,18 @@
 #define PANEL_WIDTH 480
 #define ONLY_PANEL_WIDTH 840
 #define HEIGHT 520
-#define PANELS_PER_LINE 4   /* more than these are drawn three in a line */
-#define MOST_MARKED_ROWS 40 /* a line of more points has no marks */
+#define PANELS_PER_LINE 4   /* a larger number is drawn three per line */
+#define MOST_MARKED_ROWS 40 /* a line with more points has no marks */
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                       "#D55E00", "#56B4E9", "#000000"};
 static const int marks[] = {7, 5, 9, 13, 11, 15, 3}; /* filled shapes */
 
 #define DEVIATION "with vectors heads size graph 0.012,90" /* yerrorbars would leave white holes */
-#define GROUND "#999999"                                   /* of a range of x */
+#define GROUND "#999999"                                   /* background of a range of x */
 #define COLOURS (sizeof colours / sizeof *colours)
 
-/* Text between double quotes; gnuplot's marks of enhanced text are off. */
+/* Writes text between double quotes; gnuplot's enhanced text is off. */
 static void quoted(FILE *file, const char *text)
 {
     fputc('"', file);
@@ -49,8 +50,8 @@ static void number(FILE *file, double value)
         fputs(" NaN", file);
 }
 
-/* A block of numbers a panel: a row's name and x, then mean, deviation and published number of each column.
- * */
+/* Writes one block of numbers per panel: a row's name and x, then mean, deviation and published number of
+ * each column. */
 static void write_numbers(FILE *file, const panel *self, size_t index)
 {
     fprintf(file, "$panel%zu << END\n", index);
@@ -69,7 +70,7 @@ static void write_numbers(FILE *file, const panel *self, size_t index)
     fputs("END\n", file);
 }
 
-/* The place of a column's mean in write_numbers. */
+/* The position of a column's mean in write_numbers. */
 static size_t field_of(size_t column)
 {
     return 3 + 3 * column;
@@ -137,7 +138,7 @@ static bool has_long_names(const panel *self)
     return false;
 }
 
-/* Of what is drawn; the legend has its place above. */
+/* The highest value that is drawn, which leaves room for the legend above it. */
 static double highest_bar(const panel *self)
 {
     double highest = 0.0;
@@ -145,13 +146,13 @@ static double highest_bar(const panel *self)
     for (size_t row = 0; row < self->row_count; row++)
         for (size_t column = 0; column < columns; column++) {
             const cell *place = panel_cell(self, row, column);
-            const double mean = cell_mean(place); /* fmax passes over NaN */
+            const double mean = cell_mean(place); /* fmax ignores NaN */
             highest = fmax(highest, fmax(mean, fmax(mean + cell_deviation(place), place->published)));
         }
     return highest > 0.0 ? highest : 1.0;
 }
 
-/* A group a row, a bar a column; one legend entry for all that was published. */
+/* One group per row, one bar per column; a single legend entry for all published numbers. */
 static void plot_groups(FILE *file, const panel *self, size_t index)
 {
     const double bar = 0.84 / (double)self->column_count;
@@ -166,7 +167,7 @@ static void plot_groups(FILE *file, const panel *self, size_t index)
     fprintf(file, "set rmargin 3\nset xrange [-0.6:%zu-0.4]\nset yrange [0:%g]\nplot", self->row_count,
             1.05 * highest_bar(self));
     bool published = false;
-    for (int layer = 0; layer < 3; layer++) /* bars, deviations, what was published */
+    for (int layer = 0; layer < 3; layer++) /* bars, deviations, published numbers */
         for (size_t column = 0; column < self->column_count; column++) {
             const size_t field = field_of(column);
             const double shift = bar * ((double)column - 0.5 * (double)(self->column_count - 1));
@@ -219,7 +220,7 @@ static bool has_negative(const panel *self)
     return false;
 }
 
-/* 1, 2 or 5 times a power of ten, at most six of which are in `span`. */
+/* 1, 2 or 5 times a power of ten, such that `span` has at most six of them. */
 static double tic_step(double span)
 {
     const double least = span / 6.0, unit = pow(10.0, floor(log10(least)));
@@ -230,7 +231,7 @@ static double tic_step(double span)
     return 10.0 * unit;
 }
 
-/* A little more than the rows need. */
+/* Sets a slightly larger range than the rows need. */
 static void set_x_range(FILE *file, const panel *self)
 {
     double low = INFINITY, high = -INFINITY;
@@ -247,7 +248,7 @@ static void set_x_range(FILE *file, const panel *self)
         fprintf(file, "set xtics %g\n", tic_step(high - low));
 }
 
-/* `suffix` goes after the panel's title. */
+/* `suffix` is appended to the panel's title. */
 static void draw_panel(FILE *file, const panel *self, size_t index, const char *suffix)
 {
     char *title = app_text("%s%s", self->title, suffix);
@@ -340,7 +341,7 @@ static void write_script(FILE *file, const report *self, const char *title, cons
     fputs("unset output\n", file);
 }
 
-/* The exit status of gnuplot run on the script in `directory`; 127: there is no such program. */
+/* Runs gnuplot on the script in `directory` and returns its exit status; 127: there is no such program. */
 static int run_gnuplot(const char *directory, const char *script)
 {
     char *const arguments[] = {(char[]){"gnuplot"}, app_text("%s", script), NULL};
@@ -359,7 +360,7 @@ static int run_gnuplot(const char *directory, const char *script)
     return status;
 }
 
-/* The report with those panels that are drawn; the caller frees `panels`. */
+/* The report with only those panels that are drawn; the caller frees `panels`. */
 static report drawn_part(const report *self)
 {
     report drawn = *self;
@@ -371,7 +372,7 @@ static report drawn_part(const report *self)
     return drawn;
 }
 
-/* A script with its numbers. */
+/* A script, including its numbers. */
 typedef struct script {
     const report *all;
     report drawn;

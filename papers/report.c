@@ -1,4 +1,4 @@
-/* Cells of numbers, one a run: as a table with the published number next to the mean, as JSON, as CSV. */
+/* Cells with one number per run: as a table with the published number next to the mean, as JSON, as CSV. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>
@@ -226,7 +226,7 @@ double cell_deviation(const cell *self)
 
 /* ---- the table ---- */
 
-/* Without decimals given: counts are whole numbers; everything else is a rate or a norm. */
+/* If no decimals are given: counts are whole numbers; everything else is a rate or a norm. */
 static void number_text(char *text, size_t size, double value, int decimals)
 {
     const int standard = value > 1.0 && value == floor(value) ? 0 : 3;

@@ -73,7 +73,7 @@ static void print_csv(FILE *file, const void *shown)
     report_csv(shown, file);
 }
 
-/* NAME.json and NAME.csv, both or neither. */
+/* Writes NAME.json and NAME.csv, both or neither. */
 static uc_status write_results(const report *shown, const json_t *json, const char *directory,
                                const char *name)
 {
@@ -83,7 +83,7 @@ static uc_status write_results(const report *shown, const json_t *json, const ch
         status = begin_text(directory, csv_name, print_csv, shown);
     if (status == UC_OK)
         status = app_finish_files(true);
-    app_abort_files(); /* what a failure has left */
+    app_abort_files(); /* files that a failure has left */
     free(json_name);
     free(csv_name);
     return status;
@@ -100,7 +100,7 @@ static uc_status write_files(const execution *self, const json_t *json, const ch
 
 /* ---- one experiment ---- */
 
-/* What one would type to have the same numbers again; the caller frees it. */
+/* The command that gives the same numbers again; the caller frees it. */
 static char *command_of(const experiment *chosen, const app_call *call)
 {
     const run_args *args = call->args;
@@ -119,7 +119,7 @@ static char *command_of(const experiment *chosen, const app_call *call)
     return command;
 }
 
-/* NULL: it cannot be said in JSON, whose texts are UTF-8. */
+/* NULL if it cannot be represented in JSON, whose texts are UTF-8. */
 static json_t *describe(const execution *self, double seconds)
 {
     char date[16] = "";
@@ -163,12 +163,12 @@ static size_t runs_of(const experiment *chosen, const run_args *args)
     return args->quick ? chosen->quick_runs : chosen->runs;
 }
 
-/* What became of all experiments. */
+/* The results of all experiments. */
 typedef struct outcome {
     json_t *results;
-    char **failed; /* a sentence each */
+    char **failed; /* one sentence each */
     size_t failed_count;
-    size_t panels; /* of all results: 0 when everything was skipped */
+    size_t panels; /* in all results; 0 if everything was skipped */
 } outcome;
 
 static void keep_failures(outcome *self, const report *from)
@@ -179,7 +179,7 @@ static void keep_failures(outcome *self, const report *from)
     }
 }
 
-/* Prints, writes and keeps what an experiment has found. */
+/* Prints, writes and stores the results of an experiment. */
 static void hand_over(outcome *out, execution *self, const app_call *call, double seconds)
 {
     const run_args *args = call->args;
@@ -197,7 +197,7 @@ static void hand_over(outcome *out, execution *self, const app_call *call, doubl
     out->panels += self->report.panel_count;
 }
 
-/* Runs one experiment and hands over what it finished, also when it or a part of it failed. */
+/* Runs one experiment and hands over what it finished, even if it or a part of it failed. */
 static void run_one(outcome *out, const experiment *chosen, const app_call *call)
 {
     const run_args *args = call->args;
@@ -224,7 +224,7 @@ static void run_one(outcome *out, const experiment *chosen, const app_call *call
     const bool whole = execution_settle(&self, status, "all of it");
     app_progress_end();
     for (size_t i = self.report.panel_count; i-- > 0 && !whole;)
-        report_drop(&self.report, self.report.panels[i]); /* nobody knows what is finished */
+        report_drop(&self.report, self.report.panels[i]); /* it is unknown what is finished */
     report_drop_empty(&self.report);
     if (!app_signal())
         hand_over(out, &self, call, app_seconds() - self.began);
@@ -237,7 +237,7 @@ static void run_one(outcome *out, const experiment *chosen, const app_call *call
 
 /* ---- all of them ---- */
 
-/* "all", "uma" or "uma.figure1a" */
+/* Whether `word` selects the experiment: "all", "uma" or "uma.figure1a". */
 static bool is_meant(const experiment *self, const char *word)
 {
     const size_t length = strlen(word);
@@ -264,7 +264,7 @@ static uc_status check_name(const char *name)
     return app_fail(UC_ERR_OPTION, "there is no experiment '%s'; unconfuse-papers list lists them", name);
 }
 
-/* Found out before hours of work, not after. */
+/* Makes the directory now, so that a failure is found before hours of work. */
 static uc_status make_directory(const char *path)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
@@ -285,7 +285,7 @@ static uc_status check_words(const app_call *call)
     return status == UC_OK && args->out ? make_directory(args->out) : status;
 }
 
-/* A line for each failure, the last of which is the sentence that the program ends with. */
+/* Shows one line per failure, the last one as the message with which the program ends. */
 static uc_status judge(const outcome *self, const run_args *args)
 {
     const char *directory = data_directory(args->data.directory);

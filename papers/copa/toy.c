@@ -1,10 +1,10 @@
 /*
  * Ralaivola: Confusion-based online learning and a passive-aggressive scheme, section 4.
  *
- * Three Gaussians of 90, 5 and 5 percent; 2,500 training and 2,500 test examples; five epochs; the mean of
- * the iterates predicts. A sample of its own chooses the cost of COPA: the one with the smallest norm of
- * the confusion matrix. The paper defines that matrix by rows that sum to 1 (4); the norm of the joint
- * shares is printed next to it.
+ * Three Gaussians with 90, 5 and 5 percent of the examples; 2,500 training and 2,500 test examples; five
+ * epochs; predictions by the mean of the iterates. A separate sample determines the cost of COPA: the one
+ * with the smallest norm of the confusion matrix. The paper defines that matrix with rows that sum to 1 (4);
+ * the norm of the joint shares is printed next to it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char *const method_names[METHODS] = {"COPA", "perceptron", "percept
                                                   "COPA, no class scale"};
 static const double costs[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
 
-/* The choices of the option `cost-scale`, by position. */
+/* The values of the option `cost-scale`, by position. */
 enum { SCALE_CLASS, SCALE_NONE };
 
 static bool is_copa(size_t method)
@@ -29,7 +29,7 @@ static bool is_copa(size_t method)
     return method == COPA || method == COPA_UNSCALED;
 }
 
-/* One method on one sample; `cost` is of COPA only. */
+/* One method on one sample; `cost` is for COPA only. */
 static uc_status learn_toy(double measured[MEASURES], size_t method, double cost, uint64_t seed)
 {
     const uc_context one_thread = {.threads = 1};

@@ -11,15 +11,15 @@ static const double variances[] = {0.05, 0.1, 0.3, 0.5, 1};
 
 #define BETAS (sizeof betas / sizeof *betas)
 #define VARIANCES (sizeof variances / sizeof *variances)
-#define TOY_ROUNDS 4000 /* 1,000 a class */
+#define TOY_ROUNDS 4000 /* 1,000 per class */
 
-/* The quick version leaves out every second one. */
+/* The quick version leaves out every second value. */
 static size_t beta_stride(const execution *self)
 {
     return self->quick ? 2 : 1;
 }
 
-/* A line an amount of noise. */
+/* One line per amount of noise. */
 static panel *beta_panel(execution *self, const char *name, const char *title, const double *sigmas,
                          size_t count, size_t classes)
 {
@@ -38,7 +38,7 @@ static panel *beta_panel(execution *self, const char *name, const char *title, c
     return table;
 }
 
-/* Every beta on the same rows. */
+/* Runs every beta on the same rows. */
 static uc_status run_betas(panel *table, size_t column, const rounds *prepared, const execution *self,
                            uint64_t seed)
 {

@@ -1,26 +1,26 @@
 /*
  * Section 5.2: CSPA, Banditron, Confidit and BPA run over the same rounds, with right or wrong as the only
- * answer.
+ * feedback.
  *
  *   table 1, figure 3   linear; the hyper-parameter with the best mean over all runs, as in the paper
  *   table 2, figure 4   after Gaussian kernel values against the first 700 examples; width and
  *                       hyper-parameter with the best mean over the first CHOICE_RUNS runs, or over one run
  *                       of MANY_ROUNDS
  *
- * The figures are curves of the ratio in every 100 rounds, by what the table would choose. Two that are not
- * in the paper run too: cspa-plus at its defaults, and SPA, which sees all labels; after the kernel they
- * choose the width only.
+ * The figures are curves of the ratio in every 100 rounds, with the choices of the table. Two methods that
+ * are not in the paper run as well: cspa-plus with its defaults, and SPA, which sees all labels. With the
+ * kernel, only their width is chosen.
  */
 #include "cspa.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define WINDOW 100 /* rounds a point of a curve */
+#define WINDOW 100 /* rounds per point of a curve */
 #define CHOICE_RUNS 3
-#define MANY_ROUNDS 20000 /* of which one run is enough to choose by */
+#define MANY_ROUNDS 20000 /* for which one run is enough to choose by */
 #define LEVEL 0.05        /* of the t-tests */
-#define TABLE_LINES 12    /* of a curve's table */
+#define TABLE_LINES 12    /* in a curve's table */
 #define MOST_WIDTHS 5
 #define MOST_VALUES 10
 
@@ -38,7 +38,7 @@ static const plan table2 = {true, false, kernel_tasks, {kernel_widths, MOST_WIDT
 static const plan figure3 = {false, true, linear_tasks, {linear_width, 1}};
 static const plan figure4 = {true, true, kernel_tasks, {kernel_widths, MOST_WIDTHS}};
 
-/* A method without a hyper-parameter has one candidate a width. */
+/* A method without a hyper-parameter has one candidate per width. */
 static values values_of(const plan *self, const method *who)
 {
     static const double none[] = {0.0};
@@ -53,12 +53,12 @@ typedef struct choice {
     double width, value;
 } choice;
 
-/* Percentages of all candidates, summed over the runs. */
+/* Percentages of all candidates, as sums over the runs. */
 typedef struct tally {
     double sums[METHODS][MOST_WIDTHS][MOST_VALUES];
 } tally;
 
-/* All candidates of one width on the same rounds. */
+/* Runs all candidates for one width on the same rounds. */
 static uc_status try_values(tally *out, const plan *how, size_t width, const rounds *prepared, uint64_t seed)
 {
     const size_t count = prepared->X.rows;
@@ -142,7 +142,7 @@ static void add_methods(panel *table)
         panel_column(table, methods[p].title);
 }
 
-/* Where the results of a task go: a row of the one table, or a panel of its own. */
+/* Where the results of a task go: a row of the common table, or a separate panel. */
 typedef struct place {
     panel *panel;
     size_t row;
@@ -186,7 +186,7 @@ static void add_result(const place *to, const plan *how, size_t p, const bool *r
         panel_add(to->panel, i, p, percent_right(right + i * WINDOW, WINDOW));
 }
 
-/* Everybody whose width this is, on the rounds of one run. */
+/* Runs all methods for which this width was chosen, on the rounds of one run. */
 static uc_status run_width(const place *to, execution *self, const plan *how, const task *from,
                            const choice *chosen, double width, size_t run)
 {
@@ -216,7 +216,7 @@ static bool is_anybodys(const choice *chosen, double width)
     return false;
 }
 
-/* Of the paper's four, the best one and those that no t-test tells from it. */
+/* Marks the best one of the paper's four methods, and those that no t-test distinguishes from it. */
 static void mark_best(panel *table, size_t row)
 {
     size_t best = 0;
@@ -232,7 +232,7 @@ static void mark_best(panel *table, size_t row)
     }
 }
 
-/* All runs of a task, with what was chosen for it. */
+/* Does all runs of a task, with what was chosen for it. */
 static uc_status run_all(execution *self, const plan *how, const task *from, const choice *chosen)
 {
     const place to = begin_place(self, how, from->recipe);

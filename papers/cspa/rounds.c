@@ -1,4 +1,5 @@
-/* The learners that the paper compares, the values of their hyper-parameters, and one pass of them. */
+/* The methods that the paper compares, the values of their hyper-parameters, and a single pass with a
+ * method. */
 #include "cspa.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ uc_status rounds_run(bool *right, const rounds *self, size_t count, const method
     const uc_session_settings session_settings = {
         .feedback = partial ? UC_FEEDBACK_PARTIAL : UC_FEEDBACK_FULL, .on_round = note_round, .user = right};
     uc_train_settings common = uc_train_defaults();
-    common.normalize = common.normalize_input = 0; /* the rows are prepared */
+    common.normalize = common.normalize_input = 0; /* the rows are prepared already */
     common.average = 0;
     common.bias = 0.0;
     common.seed = seed;

@@ -1,6 +1,6 @@
 /*
- * The data sets of the paper. It took LIBSVM's files, whose features are scaled to [-1, 1] (those of
- * pendigits and the texts are not); ours are the original values, scaled here in the same way.
+ * The data sets of the paper. It used LIBSVM's files, whose features are scaled to [-1, 1] (except those of
+ * pendigits and the texts); ours have the original values, which are scaled here in the same way.
  *
  * 20 newsgroups is another edition: 11,314 training texts "by date", headers cut, 44,628 words, where the
  * paper has 15,935 and 62,061. Two versions of it are used: counts of words, as in the paper, and tf-idf.
@@ -18,11 +18,11 @@
         (double)NAN, (double)NAN, (double)NAN, (double)NAN                                                   \
     }
 
-/* Random numbers: the order of a run, and the noise. */
+/* Sequences of random numbers: the order of a run, and the noise. */
 #define SEQUENCE_ORDER 1
 #define SEQUENCE_NOISE 2
 
-/* The deviations in figure 2 are a choice: the paper does not name its own. */
+/* The deviations in figure 2 are our choice: the paper does not give its own. */
 const recipe linear_tasks[] = {
     {.name = "20news",
      .data = "20news-bydate",
@@ -136,13 +136,13 @@ static uc_status keep_first_rows(uc_dataset *data, size_t count)
     return status;
 }
 
-/* Counts of words become (1 + log tf) log(n / df). */
+/* Replaces counts of words by (1 + log tf) log(n / df). */
 static uc_status weigh_words(uc_matrix *X)
 {
     if (!uc_matrix_is_sparse(X))
         return app_fail(UC_ERR_FORMAT, "the texts are not sparse");
     const size_t entries = uc_matrix_entries(X);
-    size_t *texts = app_calloc(X->cols, sizeof *texts); /* with the word in it */
+    size_t *texts = app_calloc(X->cols, sizeof *texts); /* number of texts with the word */
     for (size_t e = 0; e < entries; e++)
         texts[X->columns[e]]++;
     for (size_t e = 0; e < entries; e++)
@@ -201,7 +201,7 @@ static void add_noise(uc_matrix *X, double sigma, uint64_t seed)
     }
 }
 
-/* Rows that become landmarks as they arrive, and every row mapped by them. */
+/* Makes landmarks of rows as they arrive, and maps every row with them. */
 static uc_status map_rows(uc_matrix *X, double width, const uc_context *context)
 {
     uc_map_settings map = uc_map_defaults();

@@ -1,4 +1,4 @@
-/* The perceptron on a projection that serves all dimensions. */
+/* The perceptron on a projection that is used for all dimensions. */
 #include "rp.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ uc_status learn_perceptron(uc_model **out, double kappa, size_t dimension, const
     uc_options_defaults(uc_learner_options(uc_learner_find("rp")), &settings);
     settings.kappa = kappa;
     uc_train_settings common = uc_train_defaults();
-    common.map.map = UC_MAP_NONE; /* they are mapped */
+    common.map.map = UC_MAP_NONE; /* the rows are mapped already */
     uc_dataset train = first_columns(&rows->parts[0], dimension);
     return uc_train(out, uc_learner_find("rp"), &settings, &common, &train, context);
 }

@@ -4,21 +4,21 @@
  *   table 1, figure 2   test errors            table 2   the dimensions chosen
  *
  * The paper's protocol chooses the dimension on the first five noisy training samples: learn on one, test
- * on the other four. On small data sets these share most of their points, so a projection that memorises
- * does well. Next to it stands the same learner with an inner cross-validation on its own training sample,
- * which sees nothing else.
+ * on the other four. For small data sets these share most of their points, so a projection that memorises
+ * does well. For comparison, the same learner is run with an inner cross-validation on its own training
+ * sample, which uses no other data.
  *
  * The widths are those of the benchmark's support vector machines, as they are commonly quoted:
- * exp(-||x-y||^2 / width). The paper gives no nu; ours is kappa times the length of the class mean, chosen
- * along with the dimension.
+ * exp(-||x-y||^2 / width). The paper does not give nu; ours is kappa times the length of the class mean,
+ * chosen along with the dimension.
  */
 #include "rp.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SAMPLES 5     /* on which the dimension is chosen */
-#define INNER_RUNS 10 /* of the inner cross-validation at most: it is slow */
+#define SAMPLES 5     /* used for choosing the dimension */
+#define INNER_RUNS 10 /* at most, of the inner cross-validation, which is slow */
 #define LARGEST 200   /* dimension */
 #define RATES 7
 #define PROJECTIONS 3
@@ -27,7 +27,7 @@ typedef struct recipe {
     const char *name, *title;
     size_t train_rows;
     double width;
-    bool machines; /* with csvm and sloppy-svm on the same projection */
+    bool machines; /* includes csvm and sloppy-svm on the same projection */
     double published[RATES][PROJECTIONS];
     double published_dimension[RATES][PROJECTIONS];
 } recipe;
@@ -115,7 +115,7 @@ static const recipe recipes[] = {
 
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
-/* The quick version has every second rate from 0 on, and a third of the dimensions. */
+/* The quick version uses every fourth rate, and a third of the dimensions. */
 static bool runs_rate(const execution *self, size_t rate)
 {
     return !self->quick || rate % 4 == 0;
@@ -131,14 +131,14 @@ typedef struct study {
     const recipe *recipe;
     benchmark data;
     uc_dataset train[SAMPLES];       /* of the first splits */
-    panel *errors, *chosen, *kappas; /* `chosen` NULL: not wanted, nor the inner cross-validation */
+    panel *errors, *chosen, *kappas; /* `chosen` NULL: not wanted, nor is the inner cross-validation */
     size_t chosen_column;
-    size_t dimension[RATES]; /* of the projection at hand */
+    size_t dimension[RATES]; /* for the current projection */
     double kappa[RATES];
     uc_context context;
 } study;
 
-/* Draws the noisy labels of part i of `rows` from split `split`; `labels` keeps them. */
+/* Draws noisy labels for part i of `rows`, which is split `split`; they are stored in `labels`. */
 static uc_status flip_labels(mapped *rows, size_t i, uint32_t *labels, const uc_dataset *clean, double rate,
                              const execution *running, size_t split)
 {
@@ -153,7 +153,7 @@ static uc_status flip_labels(mapped *rows, size_t i, uint32_t *labels, const uc_
 
 /* ---- choosing the dimension on samples that share points ---- */
 
-/* Adds to loss[rate][dimension and kappa] what learning on `sample` and testing on the others gives. */
+/* Adds to loss[rate][dimension and kappa] the errors of learning on `sample` and testing on the others. */
 static uc_status try_sample(double (*loss)[DIMENSIONS * KAPPAS], study *self, int kind, size_t sample)
 {
     const uc_dataset *sets[SAMPLES];
@@ -203,7 +203,7 @@ static uc_status choose_dimensions(study *self, size_t projection)
 
 /* ---- the errors ---- */
 
-/* One split at all rates. */
+/* Tests one split at all rates. */
 static uc_status test_split(study *self, size_t projection, size_t run)
 {
     uc_dataset train = {0}, test = {0};
@@ -251,8 +251,8 @@ static uc_status run_projection(study *self, size_t projection)
 
 /* ---- the inner cross-validation ---- */
 
-/* A learner after kernel Gram-Schmidt; what is `auto` in its settings, and the dimension, come from the
- * sample itself. */
+/* The error of a learner after kernel Gram-Schmidt; settings that are `auto`, and the dimension, are chosen
+ * on the sample itself. */
 static uc_status inner_error(double *error, const char *learner, const void *settings, const uc_noise *noise,
                              const study *self, const uc_dataset *train, const uc_dataset *test, size_t run)
 {
@@ -312,7 +312,7 @@ static uc_status inner_split(study *self, size_t run)
     return status;
 }
 
-/* ---- all ---- */
+/* ---- the experiments ---- */
 
 static void begin_errors(study *self)
 {
@@ -344,7 +344,7 @@ static uc_status run_problem(study *self)
         benchmark_open(&self->data, self->running, self->recipe->name, self->recipe->train_rows);
     for (size_t i = 0; i < SAMPLES && status == UC_OK; i++)
         status = benchmark_split(&self->train[i], &rest, &self->data, running, i);
-    self->data.used[0] = self->data.used[1] = self->data.used[2] = 0; /* these were not for testing */
+    self->data.used[0] = self->data.used[1] = self->data.used[2] = 0; /* these were not used for testing */
     for (size_t i = 0; i < PROJECTIONS && status == UC_OK; i++)
         status = run_projection(self, i);
     for (size_t run = 0; run < running->runs && run < INNER_RUNS && status == UC_OK && self->chosen; run++)
@@ -358,14 +358,14 @@ static uc_status run_problem(study *self)
     return status;
 }
 
-/* The quick version has the two problems with most columns. */
+/* The quick version uses the two problems with most columns. */
 static bool takes_part(execution *self, const recipe *chosen)
 {
     return execution_wants(self, chosen->name) && !(self->quick && !chosen->machines) &&
            data_need(self, chosen->name);
 }
 
-/* A row a rate and projection; the problems are columns. */
+/* One row per rate and projection; the problems are columns. */
 static panel *begin_choices(execution *self, const char *name, const char *title)
 {
     panel *table = report_panel(&self->report, name, title, PLOT_NONE, "noise, projection", name);

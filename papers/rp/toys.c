@@ -5,10 +5,10 @@
  *   table 4    widths and dimensions chosen
  *   figure 3   the concepts, and what is learned of them at noise rates 0.2 and 0.3
  *
- * The paper's width is taken for sigma of exp(-||x-y||^2 / (2 sigma^2)): with exp(-||x-y||^2 / sigma) its
- * 30 to 50 dimensions could not cover the square. Width and dimension are chosen on the first samples, as
+ * The paper's width is interpreted as sigma in exp(-||x-y||^2 / (2 sigma^2)): with exp(-||x-y||^2 / sigma)
+ * its 30 to 50 dimensions could not cover the square. Width and dimension are chosen on the first samples, as
  * for table 1; these share no points here. The paper does not show how it chose nu; ours is kappa times the
- * length of the class mean, with kappa chosen in the same way at the width and dimension found.
+ * length of the class mean, with kappa chosen in the same way, given the width and dimension.
  */
 #include "rp.h"
 
@@ -18,7 +18,7 @@
 
 #include "picture.h"
 
-#define MOST_SAMPLES 5 /* on which width and dimension are chosen */
+#define MOST_SAMPLES 5 /* used for choosing width and dimension */
 #define LARGEST 200
 #define RATES 5
 #define USUAL_KAPPA 0.05
@@ -74,7 +74,7 @@ static const recipe recipes[] = {
 
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
-/* The quick version tries fewer of everything. */
+/* The quick version tries fewer rates, widths and dimensions. */
 static bool runs_rate(const execution *self, size_t i)
 {
     return !self->quick || i % 2 == 1;
@@ -95,7 +95,7 @@ static double kernel_width(double sigma)
     return 2.0 * sigma * sigma;
 }
 
-/* `test` may be NULL; examples 0: the paper's number. */
+/* `test` may be NULL; examples 0: as many as in the paper. */
 static uc_status draw_points(uc_dataset *train, uc_dataset *test, const recipe *chosen, size_t examples,
                              uint64_t seed)
 {
@@ -130,7 +130,7 @@ static uc_status flip(uint32_t *labels, const uc_dataset *clean, double rate, ui
 
 /* ---- choosing ---- */
 
-/* The samples after a map learned from the first of them, beginning with `first`. */
+/* Maps the samples, starting with sample `first`, with a map learned from that one. */
 static uc_status map_samples(mapped *rows, const study *self, size_t first, double sigma)
 {
     const uc_dataset *sets[MOST_SAMPLES];
@@ -140,7 +140,7 @@ static uc_status map_samples(mapped *rows, const study *self, size_t first, doub
                     execution_seed(self->running, first), &self->context);
 }
 
-/* Gives the parts noisy labels, which stay in `labels`. */
+/* Gives the parts noisy labels, which are stored in `labels`. */
 static uc_status flip_samples(mapped *rows, uint32_t *labels, const study *self, size_t first, double rate)
 {
     uc_status status = UC_OK;
@@ -153,7 +153,7 @@ static uc_status flip_samples(mapped *rows, uint32_t *labels, const study *self,
     return status;
 }
 
-/* All dimensions at all rates, at one width, learned from one sample. */
+/* Tries all dimensions at all rates, with one width, learning from one sample. */
 static uc_status try_width(double (*loss)[WIDTHS * DIMENSIONS], const study *self, size_t width,
                            size_t sample)
 {
@@ -373,13 +373,13 @@ static uc_status run_table3(execution *self)
 #define SHOWN_POINTS 600
 #define FIGURE_KAPPA 0.1
 
-enum { OUT_RIGHT, IN_RIGHT, OUT_WRONG, IN_WRONG }; /* what is learned, and whether it is so */
+enum { OUT_RIGHT, IN_RIGHT, OUT_WRONG, IN_WRONG }; /* what is learned for a point, and whether it is right */
 
 static const char *const colours[] = {"#ffffff", "#9ecae1", "#f6b26b", "#b45f06", NULL};
 static const char *const meanings[] = {"-1, learned as such", "+1, learned as such", "+1, learned as -1",
                                        "-1, learned as +1", NULL};
 
-/* The concept as the majority of many points a pixel. */
+/* Determines the concept: the majority of many points per pixel. */
 static uc_status find_concept(uint8_t *inside, const recipe *chosen, uint64_t seed)
 {
     uc_dataset points = {0};
@@ -413,7 +413,7 @@ static void show_points(tile *out, const uc_dataset *data, const uint32_t *label
     }
 }
 
-/* A point in the middle of every pixel, and no labels. */
+/* A point in the centre of every pixel, without labels. */
 static uc_status make_grid(uc_dataset *out)
 {
     const uc_status status = uc_matrix_create_dense(&out->X, (size_t)PIXELS * PIXELS, 2);
@@ -426,7 +426,7 @@ static uc_status make_grid(uc_dataset *out)
     return status;
 }
 
-/* Learns from noisy labels as the paper did, and colours the tile by what is learned. */
+/* Learns from noisy labels as the paper did, and colours the tile accordingly. */
 static uc_status show_learned(tile *out, double *error, const choice *used, const uc_dataset *train,
                               uint32_t *noisy, const uint8_t *inside, const uc_context *context)
 {
@@ -459,8 +459,8 @@ static uc_status show_learned(tile *out, double *error, const choice *used, cons
     return status;
 }
 
-/* One column of the picture: the concept, then what is learned at rates 0.2 and 0.3. */
-/* The column of one problem: its concept, and what is learned of it at two rates. */
+/* Draws the picture's column for one problem: its concept, then what is learned of it at rates 0.2 and
+ * 0.3. */
 static uc_status draw_column(execution *self, picture *drawn, panel *table, size_t column,
                              const uc_dataset *train, const uint8_t *inside, uint32_t *noisy)
 {

@@ -8,7 +8,7 @@
 #define HIGH 3.0
 #define STEP 0.25
 
-/* The paper's figure does not name its pairs. */
+/* The paper's figure does not state its pairs. */
 static const double pairs[][2] = {{0, 0}, {0.2, 0}, {0, 0.2}, {0.2, 0.4}, {0.4, 0.2}};
 
 #define PAIRS (sizeof pairs / sizeof *pairs)

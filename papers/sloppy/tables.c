@@ -5,15 +5,15 @@
  *             and SloppySVM
  *   pu        half of the positives labelled, everything else unlabelled (the paper reports no figures)
  *
- * As in the paper CSVM has the C with the smallest mean *test* error at each noise, and SloppySVM the C
- * that is best for CSVM without noise: CSVM is favoured. Both are linear.
+ * As in the paper, CSVM has the C with the smallest mean *test* error at each noise, and SloppySVM the C
+ * that is best for CSVM without noise, so CSVM has an advantage. Both are linear.
  */
 #include "binary.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define ESTIMATED_RUNS 10 /* at most: an estimate is more than 200 trainings */
+#define ESTIMATED_RUNS 10 /* at most: an estimate needs more than 200 trainings */
 #define HIDDEN 0.5        /* share of the positives that are not labelled */
 
 static const double costs[] = {0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000};
@@ -101,10 +101,10 @@ typedef struct study {
     const recipe *recipe;
     benchmark data;
     panel *errors;
-    panel *found, *cost; /* the rates estimated, and C of CSVM: a column a problem */
+    panel *found, *cost; /* the estimated rates, and C of CSVM: one column per problem */
     size_t column;
     size_t runs;
-    double clean_cost; /* the best of CSVM without noise */
+    double clean_cost; /* the best C of CSVM without noise */
     uc_context context;
 } study;
 
@@ -123,7 +123,7 @@ static uc_svm_settings machine(double cost, const char *loss)
     return settings;
 }
 
-/* As in the paper, whatever the defaults of csvm are. */
+/* As in the paper, regardless of csvm's defaults. */
 static uc_train_settings plain_training(void)
 {
     uc_train_settings common = uc_train_defaults();
@@ -140,9 +140,9 @@ static uc_status study_open(study *out, execution *self, const recipe *chosen)
     return benchmark_open(&out->data, self, chosen->name, chosen->train_rows);
 }
 
-/* ---- CSVM at every C ---- */
+/* ---- CSVM with every C ---- */
 
-/* errors[cost * runs + run] */
+/* Sets errors[cost * runs + run]. */
 static uc_status try_costs(double *errors, study *self, const uc_noise *noise)
 {
     uc_dataset train = {0}, test = {0};
@@ -167,7 +167,7 @@ static uc_status try_costs(double *errors, study *self, const uc_noise *noise)
     return status;
 }
 
-/* The C with the smallest mean error; `values` (may be NULL) gets its errors, one a run. */
+/* The C with the smallest mean error; `values` (may be NULL) gets its errors, one per run. */
 static double best_cost(double *values, const double *errors, size_t runs)
 {
     size_t best = 0;
@@ -186,7 +186,7 @@ static double best_cost(double *values, const double *errors, size_t runs)
     return costs[best];
 }
 
-/* CSVM at its best C for this noise: an error a run, and that C. */
+/* Tests CSVM with its best C for this noise: sets one error per run, and that C. */
 static uc_status test_csvm(double *values, double *cost, study *self, double positive, double negative)
 {
     uc_noise noise = {0};
@@ -201,7 +201,7 @@ static uc_status test_csvm(double *values, double *cost, study *self, double pos
     return status;
 }
 
-/* ---- the others ---- */
+/* ---- the other methods ---- */
 
 /* Estimates the rates from the noisy labels, and learns with them. */
 static uc_status estimate_and_test(double *error, uc_rates *found, const uc_svm_settings *settings,
@@ -222,7 +222,7 @@ static uc_status estimate_and_test(double *error, uc_rates *found, const uc_svm_
     return status;
 }
 
-/* With the true rates: both losses. */
+/* Tests both losses with the true rates. */
 static uc_status test_known(study *self, size_t row, const uc_train_settings *common, uc_dataset *noisy,
                             const uc_dataset *test)
 {
@@ -238,7 +238,7 @@ static uc_status test_known(study *self, size_t row, const uc_train_settings *co
     return status;
 }
 
-/* With rates that are estimated from the noisy labels. */
+/* Tests with rates that are estimated from the noisy labels. */
 static uc_status test_estimated(study *self, size_t row, uc_train_settings common, uc_dataset *noisy,
                                 const uc_dataset *test)
 {
@@ -327,7 +327,7 @@ static bool takes_part(execution *self, const recipe *chosen)
     return execution_wants(self, chosen->name) && data_need(self, chosen->name);
 }
 
-/* A column a problem. */
+/* One column per problem. */
 static panel *begin_table(execution *self, const char *name, const char *title, const char *value_title)
 {
     panel *table = report_panel(&self->report, name, title, PLOT_NONE, "[eta+, eta-]", value_title);
@@ -405,7 +405,7 @@ static uc_status run_table1(execution *self)
 
 /* ---- positive and unlabelled ---- */
 
-/* Hides the labels of all negatives and of some positives, and hands them over as a user would. */
+/* Hides the labels of all negatives and of some positives, and converts the rest as for a user's data. */
 static uc_status hide_labels(uint32_t *positive, uc_dataset *data, uint64_t seed)
 {
     uc_noise noise = {0};
@@ -426,7 +426,7 @@ enum { PU_CSVM, PU_SLOPPY, PU_WEIGHTED, PU_ESTIMATED, PU_CLEAN, PU_COLUMNS }; /*
 static const char *const pu_names[PU_COLUMNS] = {"CSVM", "SloppySVM", "weighted", "rate estimated",
                                                  "CSVM, all labels"};
 
-/* The machines that are given the rate, or estimate it, from labels that are hidden already. */
+/* Tests the machines that are given the rate, or estimate it, with labels that are already hidden. */
 static uc_status test_hidden(study *self, size_t row, const uc_dataset *train, const uc_dataset *test,
                              uint32_t positive)
 {

@@ -1,4 +1,4 @@
-/* Training and testing, as all experiments of the paper do it. */
+/* Training and testing, as in all experiments of the paper. */
 #include "uma.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ uc_status learn_and_test(score *out, const char *learner, const void *settings, 
                          const uc_context *context)
 {
     uc_train_settings common = uc_train_defaults();
-    common.normalize = 0; /* the rows are prepared */
+    common.normalize = 0; /* the rows are prepared already */
     common.noise = noise;
     common.seed = seed;
     return train_and_test(out, learner, settings, &common, train, testing, context);
@@ -69,7 +69,7 @@ uc_status online_perceptron_and_test(score *out, bool average, uc_dataset *train
 {
     uc_train_settings common = uc_train_defaults();
     common.normalize = 0;
-    common.bias = 0.0; /* as UMA */
+    common.bias = 0.0; /* as in UMA */
     common.passes = ONLINE_PASSES;
     common.average = average;
     common.seed = seed;

@@ -1,9 +1,9 @@
 /*
- * Beyond the paper: what makes its S3VM better without the projection than with it.
+ * Beyond the paper: why its S3VM is better without the projection than with it.
  *
- * Table 1 has rows of unit length after the map, and one C. Here the rows are taken as the map leaves
- * them, too, and C is larger. A row that the projection holds badly is short, and unit length makes it as
- * loud as the others; in the whole span of the kernel all training rows have unit length anyway.
+ * Table 1 has rows of unit length after the map, and a single C. Here the rows are also used as the map
+ * leaves them, and C is larger. A row that the projection represents badly is short, and unit length gives it
+ * as much influence as the others; in the whole span of the kernel all training rows have unit length anyway.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static panel *begin_table(execution *self, const recipe *chosen)
     return table;
 }
 
-/* All C on the rows of one kind. */
+/* Tests every C on one kind of rows. */
 static uc_status test_costs(panel *table, size_t column, const draw *drawn, const uc_dataset *train,
                             const uc_dataset *test, uint64_t seed, execution *running)
 {

@@ -1,11 +1,11 @@
 /*
  * The data sets of section 4.2.2. Digits and letters go through Gaussian kernel PCA (uncentred) to D
- * dimensions, texts through tf-idf as Reuters' own corpus has it, (1 + log tf) log(n / df); then every row
- * gets unit length.
+ * dimensions, texts through tf-idf as in Reuters' own corpus, (1 + log tf) log(n / df); then every row is
+ * scaled to unit length.
  *
- * The paper gives no kernel width, and the width decides everything: g = 14 for digits is a choice; g = 1
- * for letters was chosen because f_full and f_y are then what the paper printed. Its Reuters corpus is not
- * public; the 8 and the 52 classes of Reuters-21578 with one topic a document stand in for it.
+ * The paper does not give the kernel width, on which everything depends: g = 14 for digits is our choice;
+ * g = 1 for letters was chosen because f_full and f_y are then as printed in the paper. Its Reuters corpus
+ * is not public; it is replaced by the 8 and the 52 classes of Reuters-21578 with one topic per document.
  */
 #include "problem.h"
 
@@ -31,7 +31,7 @@ const recipe problem_letter = {
     .data = "letter",
     .train_rows = 15000,
     .quick_rows = 3000,
-    .width_divisor = 1.0, /* chosen by what the paper printed: f_full .23 and f_y .35 */
+    .width_divisor = 1.0, /* chosen by the printed results: f_full .23 and f_y .35 */
     .dimension = 1600,
     .quick_dimension = 200,
     .examples_per_class = 50,
@@ -53,7 +53,7 @@ const recipe problem_reuters_r52 = {
     .title = "Reuters R52",
     .data = "reuters-r52",
     .examples_per_class = 20,
-    .iterations = 200, /* a step is costly with 52 classes and 12,000 words; figure 5: 30 are enough */
+    .iterations = 200, /* a step is expensive with 52 classes and 12,000 words; figure 5: 30 are enough */
     .published = {NAN, NAN, NAN, NAN, NAN, NAN},
 };
 
@@ -68,7 +68,7 @@ void problem_free(problem *self)
 
 /* ---- texts ---- */
 
-/* Keeps the rows of the classes named; their names become those of the file of class names. */
+/* Keeps the rows of the named classes; their names become those in the file of class names. */
 static uc_status keep_classes(uc_dataset *data, const uc_names *names, const char *const *kept)
 {
     uint32_t *renumber = app_calloc(data->classes.count, sizeof *renumber);
@@ -113,7 +113,7 @@ static void weigh_terms(uc_matrix *X, const double *weight, size_t known)
             X->columns[e] < known ? (float)((1.0 + log((double)X->values[e])) * weight[X->columns[e]]) : 0.0f;
 }
 
-/* Counts of words become (1 + log tf) log(n / df); words that no training text has count nothing. */
+/* Replaces counts of words by (1 + log tf) log(n / df); words that occur in no training text get 0. */
 static uc_status weigh_words(uc_matrix *train, uc_matrix *test)
 {
     if (!uc_matrix_is_sparse(train) || !uc_matrix_is_sparse(test))
@@ -163,7 +163,7 @@ static uc_status read_texts(problem *self, const execution *running)
     return status;
 }
 
-/* The first rows of a random order, for the quick version. */
+/* Keeps the first rows of a random order, for the quick version. */
 static uc_status keep_some(uc_dataset *data, size_t count, uint64_t seed)
 {
     uc_dataset part = {0}, rest = {0};
@@ -196,7 +196,7 @@ uc_status problem_open(problem *out, execution *self, const recipe *chosen)
 
 /* ---- preparing ---- */
 
-/* `train_rows` random rows, and the others. */
+/* Splits off `train_rows` random rows for training. */
 static uc_status split_at_random(problem *self, const execution *running, size_t run)
 {
     const size_t rows = self->all.X.rows, wanted = self->recipe->train_rows;
@@ -215,7 +215,7 @@ static uc_status split_at_random(problem *self, const execution *running, size_t
     return status;
 }
 
-/* Copies of raw rows after the map, with unit length or without. */
+/* Maps copies of the raw rows, with unit length or without. */
 static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *self,
                           const uc_map_settings *map, bool unit_rows, uint64_t seed,
                           const uc_context *context)
@@ -237,7 +237,7 @@ static uc_status map_rows(uc_dataset *train, uc_dataset *test, const problem *se
     return status;
 }
 
-/* The kernel's map of the kind `kind`, at most of as many dimensions as there are rows. */
+/* The map of kind `kind`, with at most as many dimensions as there are rows. */
 static uc_map_settings kernel_map(const problem *self, int kind, size_t dimension)
 {
     const size_t rows = self->raw_train.X.rows;
@@ -254,7 +254,7 @@ uc_status problem_prepare(problem *self, execution *running, size_t run)
     const recipe *chosen = self->recipe;
     uc_map_settings map = uc_map_defaults();
     uc_status status = UC_OK;
-    map.map = UC_MAP_NONE; /* texts have no kernel, and the default, `auto`, is for learners to decide */
+    map.map = UC_MAP_NONE; /* texts have no kernel map, and the default, `auto`, is for learners to decide */
     if (chosen->train_rows)
         status = split_at_random(self, running, run);
     else if (self->train.X.rows > 0)

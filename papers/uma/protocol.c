@@ -2,10 +2,10 @@
  * The protocol of section 4.2.1. From the training rows S:
  *
  *   1. m examples of every class, with their labels
- *   2. a rough classifier g from these: a perceptron
- *   3. C[p][q], the share of class q that g calls p, estimated on S_conf, a small labelled part of S
+ *   2. a rough classifier g learned from these: a perceptron
+ *   3. C[p][q], the share of class q that g predicts as p, estimated on S_conf, a small labelled part of S
  *   4. y = g(x) for all of S
- *   5. learners of S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with
+ *   5. learners with S, y and C; and for comparison f_y (perceptron on y), f_conf (perceptron on S_conf with
  *      its true labels), f_full (perceptron on S with its true labels), and a semi-supervised SVM that sees
  *      S and the labels of S_conf
  */
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SINGULAR_MIX 0.01 /* of the identity, added to an estimate of C that has no inverse */
+#define SINGULAR_MIX 0.01 /* share of the identity that is mixed into an estimate of C that has no inverse */
 
 enum { SEQUENCE_ROUGH = 2, SEQUENCE_CONF = 3 };
 
@@ -26,7 +26,7 @@ void draw_free(draw *self)
     *self = (draw){0};
 }
 
-/* Up to m rows of every class, taken in a random order. */
+/* Chooses up to m rows of every class, in a random order. */
 static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examples_per_class, uint64_t seed)
 {
     size_t *taken = app_calloc(data->classes.count, sizeof *taken);
@@ -41,7 +41,7 @@ static size_t choose_examples(size_t *rows, const uc_dataset *data, size_t examp
     return count;
 }
 
-/* y = g(x), g a perceptron from the rows named. */
+/* Sets y = g(x), with g a perceptron learned from the given rows. */
 static uc_status label_with_rough(uint32_t *noisy, const problem *from, const size_t *rows, size_t count,
                                   uint64_t seed, const uc_context *context)
 {
@@ -83,7 +83,7 @@ uc_status draw_labels(draw *out, const problem *from, size_t examples_per_class,
     return status;
 }
 
-/* Few labels may give two classes the same column; UMA needs an inverse. */
+/* With few labels two classes may have the same column, but UMA needs an inverse. */
 static uc_status make_invertible(uc_noise *noise)
 {
     uc_noise_check check;
@@ -134,8 +134,8 @@ uc_status draw_test_conf(score *out, const draw *self, size_t count, uint64_t se
     return status;
 }
 
-/* The classes that have a label among the first `count` rows of the order; renumber[k] is UC_NONE for the
- * others. */
+/* Finds the classes that have a label among the first `count` rows of the order; renumber[k] is UC_NONE for
+ * the others. */
 static uc_status labelled_classes(uc_names *out, uint32_t *renumber, const draw *self, size_t count)
 {
     const uc_dataset *data = &self->problem->train;
@@ -150,7 +150,7 @@ static uc_status labelled_classes(uc_names *out, uint32_t *renumber, const draw 
     return status;
 }
 
-/* A class without a labelled example cannot be learned: the test examples of it are errors. */
+/* A class without a labelled example cannot be learned, so its test examples are errors. */
 uc_status draw_test_s3vm(score *out, const draw *self, size_t count, double cost, const uc_dataset *train,
                          const uc_dataset *test, uint64_t seed, const uc_context *context)
 {
@@ -168,7 +168,7 @@ uc_status draw_test_s3vm(score *out, const draw *self, size_t count, double cost
         hidden.y[self->order[i]] = renumber[train->y[self->order[i]]];
     for (size_t i = 0; i < test->X.rows; i++) {
         const uint32_t label = renumber[test->y[i]];
-        seen.y[i] = label == UC_NONE ? (uint32_t)classes.count : label; /* unknown to the model */
+        seen.y[i] = label == UC_NONE ? (uint32_t)classes.count : label; /* a class unknown to the model */
     }
     if (status == UC_OK)
         status = learn_and_test(out, "s3vm", &settings, NULL, &hidden, &seen, seed, context);

@@ -36,7 +36,8 @@ static void note_problem(execution *self, const problem *shown)
                     (unsigned long long)shown->recipe->iterations);
 }
 
-/* Whether a problem is to be run, and its data are there. The quick version leaves out the slowest one. */
+/* Whether a problem is to be run, and its data are available. The quick version leaves out the slowest
+ * one. */
 static bool takes_part(execution *self, const recipe *chosen)
 {
     const bool wanted =
@@ -44,14 +45,14 @@ static bool takes_part(execution *self, const recipe *chosen)
     return wanted && data_need(self, chosen->data);
 }
 
-/* Opens a problem and finds its first run that is not finished. */
+/* Opens a problem and finds its first unfinished run. */
 static uc_status begin_runs(size_t *first, execution *self, panel *table, problem *from, const recipe *chosen)
 {
     uc_status status = problem_open(from, self, chosen);
     if (status == UC_OK)
         status = finished_runs(first, self, table);
     if (status == UC_OK && *first == self->runs)
-        status = problem_prepare(from, self, *first - 1); /* no run will, and the notes tell its size */
+        status = problem_prepare(from, self, *first - 1); /* no run does, and the notes show its size */
     return status;
 }
 
@@ -121,7 +122,7 @@ static const char *const method_names[METHODS] = {
     "UMA, average", "logistic, forward",
 };
 
-/* The rows are methods, so that every table is narrow. */
+/* Methods are rows, so that every table is narrow. */
 static panel *table1_panel(execution *self, const recipe *chosen)
 {
     panel *table =
@@ -135,7 +136,7 @@ static panel *table1_panel(execution *self, const recipe *chosen)
     return table;
 }
 
-/* The learners that are given y and C. */
+/* Tests the learners that are given y and C. */
 static uc_status test_corrected(panel *table, draw *drawn, const uc_noise *noise, uint64_t seed,
                                 const uc_context *context)
 {
@@ -160,7 +161,7 @@ static uc_status test_corrected(panel *table, draw *drawn, const uc_noise *noise
     return status;
 }
 
-/* The perceptrons. f_full does not change from run to run where the split is fixed. */
+/* Tests the perceptrons. If the split is fixed, f_full is the same in every run. */
 static uc_status test_perceptrons(panel *table, draw *drawn, size_t conf, bool full, uint64_t seed,
                                   const uc_context *context)
 {
@@ -236,7 +237,7 @@ cleanup:
     return status;
 }
 
-/* `done`: problems before this one. */
+/* `done`: the number of problems before this one. */
 static void run_problem(execution *self, const recipe *chosen, size_t done)
 {
     problem from = {0};
@@ -276,7 +277,7 @@ static uc_status run_table1(execution *self)
 typedef struct sizes_plan {
     const recipe *recipe;
     size_t examples_per_class;
-    bool s3vm; /* what UMA is compared with: the S3VM, else f_conf */
+    bool s3vm; /* UMA is compared with the S3VM, otherwise with f_conf */
 } sizes_plan;
 
 static const double shares[] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4};
@@ -288,7 +289,8 @@ static bool runs_share(const execution *self, size_t i)
     return !self->quick || i % 2 == 1;
 }
 
-/* UMA with C from the first `count` rows of the order, and its rival from the labels of the same rows. */
+/* Tests UMA with C from the first `count` rows of the order, and its rival with the labels of the same
+ * rows. */
 static uc_status test_size(panel *table, size_t row, draw *drawn, size_t count, bool s3vm, uint64_t seed,
                            const uc_context *context)
 {
@@ -392,13 +394,13 @@ static uc_status run_figure4(execution *self)
     return UC_OK;
 }
 
-/* ---- figure 5: how the pair is chosen ---- */
+/* ---- figure 5: choosing the pair ---- */
 
 static const size_t iterations[] = {1, 2, 3, 4, 5, 7, 10, 14, 20, 25, 30, 40, 50, 70, 100, 150, 200};
 
 #define ITERATIONS (sizeof iterations / sizeof *iterations)
 
-/* Every iterate is the last one of a shorter training: UMA takes the same steps again. */
+/* Every iterate is the last one of a shorter training, since UMA takes the same steps again. */
 static uc_status follow_choice(panel *const tables[2], size_t column, draw *drawn, const uc_noise *noise,
                                uint64_t seed, const execution *running)
 {

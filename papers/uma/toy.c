@@ -4,7 +4,7 @@
  *   figure 1(a)   C_i, i = 1..20, is given to the learners: confusion against ||C_i - diag C_i||
  *   figure 1(b)   the labels are confused by C_10, the learners are given C_i: against rho = 1 - i/10
  *
- * The figures show the Frobenius norm without the factor 1/sqrt(Q) of its definition: with it nothing could
+ * The figures show the Frobenius norm without the factor 1/sqrt(Q) of its definition; with it, no value could
  * exceed 1.
  */
 #include "uma.h"
@@ -14,7 +14,7 @@
 
 #define CLASSES 10
 #define LEVELS 20
-#define LEVEL_OF_M 10 /* where C is the random matrix itself */
+#define LEVEL_OF_M 10 /* the level at which C is the random matrix itself */
 
 enum { NOISE_NORM, LAST, AVERAGE, BEST, LOGISTIC, PERCEPTRON, ONLINE_LAST, ONLINE_AVERAGE };
 
@@ -45,7 +45,7 @@ static double off_diagonal_norm(const uc_noise *noise)
     return sqrt(sum);
 }
 
-/* All learners, given `noise`; the columns from LAST on. */
+/* Tests all learners with `noise`; sets the columns from LAST on. */
 static uc_status learn_toy(panel *table, size_t row, uc_dataset *train, const uc_dataset *test,
                            const uc_noise *noise, uint64_t seed, const uc_context *context)
 {
@@ -93,18 +93,18 @@ static panel *toy_panel(execution *self, const char *name, const char *title, co
     return table;
 }
 
-/* The noise levels that are run; the quick version leaves some out. */
+/* Whether a noise level is run; the quick version leaves some out. */
 static bool runs_level(const execution *self, unsigned level)
 {
     return !self->quick || level == 1 || level == 5 || level == 8 || level == 10 || level == 12 ||
            level == LEVELS;
 }
 
-/* The labels of run `run` are confused at `level`, and the learners are given `assumed`. */
+/* Confuses the labels of run `run` at `level`, and gives the learners the noise of level `assumed`. */
 static uc_status run_toy(execution *self, panel *table, size_t row, double level, double assumed, size_t run)
 {
     const uint64_t seed = execution_seed(self, run);
-    uc_context one_thread = self->context; /* a thousand points in the plane are not work for two */
+    uc_context one_thread = self->context; /* a thousand points in the plane are not enough work for two */
     uc_dataset train = {0}, test = {0};
     uc_noise noise = {0};
     one_thread.threads = 1;

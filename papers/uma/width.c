@@ -2,7 +2,7 @@
  * Beyond the paper: the width of its Gaussian kernel, which it does not give.
  *
  * The kernel is exp(-g |x-y|^2 / median squared distance). For several g: the perceptrons of table 1, and
- * UMA, next to what the paper prints for them.
+ * UMA, next to the results printed in the paper.
  */
 #include <math.h>
 
@@ -76,7 +76,7 @@ cleanup:
     return status;
 }
 
-/* The problem after a kernel of its own width. */
+/* Runs the problem with another kernel width. */
 static uc_status run_width(execution *self, panel *table, size_t row, const recipe *chosen, double divisor)
 {
     recipe wider = *chosen;
