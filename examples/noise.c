@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unconfuse/unconfuse.h>
 
-/* The test error of `logistic`, which may know the noise. */
+/* The test error of `logistic`, which is given the noise unless `noise` is NULL. */
 static uc_status test_error(double *out, uc_dataset *train, const uc_dataset *test, const uc_noise *noise)
 {
     uc_train_settings settings = uc_train_defaults();

@@ -1,5 +1,5 @@
-/* Learns from right/wrong feedback that comes after a restart: each call of ./online state.uc learns what
- * became of the last request, routes the next one, and saves. What waits for its feedback is kept in
+/* Learns from right/wrong feedback that comes after a restart. Each call of ./online state.uc learns from the
+ * feedback for the last request, routes the next one, and saves. The request that waits for feedback is in
  * state.uc.waiting. */
 #include <stdio.h>
 #include <unconfuse/unconfuse.h>
@@ -10,7 +10,7 @@ typedef struct waiting { /* must survive a restart */
     uc_proposal proposal;
 } waiting;
 
-/* A learner without experience that knows two departments. */
+/* A learner that knows two departments and has no experience. */
 static uc_status begin(uc_online **out)
 {
     uint32_t index;
@@ -40,7 +40,7 @@ static uc_status save(const uc_online *online, const char *path)
     return status;
 }
 
-/* Learns from the feedback of the last request, if there was one, and proposes for the next. */
+/* Learns from the feedback for the last request, if there was one, and makes the next proposal. */
 static uc_status serve(uc_online *online, FILE *file)
 {
     waiting at = {.features = {0}};

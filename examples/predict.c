@@ -1,4 +1,4 @@
-/* Prints the class of every example of a file, read in constant memory.
+/* Prints the class of every example in a file, which is read in constant memory.
  *
  *   ./predict model.uc data.svm */
 #include <stdio.h>

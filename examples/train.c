@@ -1,12 +1,12 @@
-/* Trains a classifier on labels of which some are wrong, and saves it.
+/* Trains a classifier on labels some of which are wrong, and saves it.
  *
  *   ./train noisy.svm model.uc
  *
- * The noise matrix is estimated from the data themselves; logistic regression learns with it. */
+ * The noise matrix is estimated from the data alone, and used for training logistic regression. */
 #include <stdio.h>
 #include <unconfuse/unconfuse.h>
 
-/* Progress, and how to stop: returning false ends the call with UC_ERR_CANCELLED. */
+/* Shows progress. Returning false would end the call with UC_ERR_CANCELLED. */
 static bool show_progress(const char *task, double done, double total, const char *detail, void *user)
 {
     (void)user;
