@@ -28,8 +28,8 @@ static bool same_letter(char a, char b)
 
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t rows[3][LONGEST +
-                   1]; /* of the table of distances between prefixes: this row and the two before it */
+    /* of the table of distances between prefixes: this row and the two before it */
+    size_t rows[3][LONGEST + 1];
     const size_t height = strnlen(a, LONGEST), width = strnlen(b, LONGEST);
     for (size_t j = 0; j <= width; j++)
         rows[0][j] = j;
