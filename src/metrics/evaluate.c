@@ -75,7 +75,7 @@ typedef struct weight_sums {
     double errors, unknown; /* weights of errors, and of labels that are not known */
 } weight_sums;
 
-/* Adds the weight of a labelled row to its label's count, or to its cell of the confusion. */
+/* Adds a labelled row to the weighted sums: at its label, or at every class of its soft label. */
 static void tally_weight(uc_evaluation *self, weight_sums *sums, const uc_outcomes *outcomes, size_t i)
 {
     const size_t K = self->classes;
