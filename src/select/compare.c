@@ -1,12 +1,13 @@
 /*
- * Which online learner suits the data: all of them run over the same shuffles, and a paired t-test tells
- * differences from chance.
+ * Finds which online learner suits the data: all run over the same shuffles, and a paired t-test decides
+ * whether a difference is more than chance.
  *
  *   ratio of a run      correct proposals / rounds
- *   p_ij                that learners i and j have the same mean ratio, from the differences run by run
+ *   p_ij                p-value of the hypothesis that learners i and j have the same mean ratio, from the
+ *                       differences run by run
  *
- * The options on a learner's grid are chosen on shuffles of their own (another sequence of random numbers),
- * so that the runs that are reported had no say in it. The settings that it came with win ties.
+ * The options on a learner's grid are chosen on separate shuffles (another sequence of random numbers), so
+ * that the reported runs do not influence the choice. Ties go to the settings that the learner came with.
  */
 #include <math.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static uc_status fill_entry(uc_entry *out, const uc_compare_entry *wanted, uc_co
                       .fixed = wanted->fixed,
                       .feedback = asked,
                       .bias = decided.bias};
-    if (!uc_learner_accepts(learner, asked)) /* it learns from one kind only */
+    if (!uc_learner_accepts(learner, asked)) /* it learns from only one kind of feedback */
         out->feedback = learner->full ? UC_FEEDBACK_FULL : UC_FEEDBACK_PARTIAL;
     if (decided.normalize)
         out->view = UC_UNIT;
@@ -119,8 +120,8 @@ static void free_entries(uc_entry *entries, size_t count)
     uc_free(entries);
 }
 
-/* Every online learner that learns from the feedback, and on rows after the map, if there is one; returns how
- * many. `wanted` NULL: only counts them. */
+/* Lists every online learner that learns from this feedback and, if there is a map, on mapped rows; returns
+ * their number. `wanted` NULL: only counts them. */
 static size_t usual_entries(uc_compare_entry *wanted, const uc_compare_setup *setup)
 {
     const uc_feedback feedback = (uc_feedback)setup->settings.feedback;
@@ -193,7 +194,7 @@ static void set_combination(void *settings, const uc_learner *learner, size_t in
     }
 }
 
-/* Appends the entry as it came, then with every other combination on its learner's grid. */
+/* Appends the entry with its own settings, then with every other combination on its learner's grid. */
 static uc_status add_candidates(uc_entry *candidates, size_t *count, const uc_entry *from)
 {
     const size_t others = combinations(from);
@@ -214,8 +215,8 @@ static uc_status add_candidates(uc_entry *candidates, size_t *count, const uc_en
     return UC_OK;
 }
 
-/* Each entry gets the settings of its best candidate: the one with most correct proposals, the first of
- * equals. */
+/* Gives each entry the settings of its best candidate: the one with the most correct proposals; of equal
+ * ones, the first. */
 static void take_best(uc_entry *entries, size_t count, uc_entry *candidates, const size_t *firsts,
                       const size_t *correct)
 {
@@ -269,8 +270,8 @@ cleanup:
 
 /* ---- the result ---- */
 
-/* Counts, not ratios, tell exactly whether the difference is the same in all runs: there is no variance
- * then. */
+/* Counts, unlike ratios, show exactly whether the difference is the same in all runs, so that its variance is
+ * 0. */
 static double p_value(const uc_compared *a, const uc_compared *b, const size_t *correct_a,
                       const size_t *correct_b, size_t runs)
 {
@@ -282,7 +283,7 @@ static double p_value(const uc_compared *a, const uc_compared *b, const size_t *
     return correct_a[0] == correct_b[0];
 }
 
-/* Positions of the entries by descending sums, the first of equals first. */
+/* Positions of the entries, sorted by descending sums; equal ones keep their order. */
 static void sort_entries(size_t *position, const size_t *correct, size_t count, size_t runs)
 {
     for (size_t i = 0; i < count; i++) {
@@ -309,7 +310,7 @@ static double deviation_of(const double *values, size_t count, double mean)
     return count > 1 ? sqrt(squares / ((double)count - 1.0)) : (double)NAN;
 }
 
-/* The curve of entry number `which`. */
+/* Adds the learning curve of entry number `which`. */
 static uc_status describe_curve(uc_compared *out, const uc_compare_curves *curves, size_t which, size_t runs)
 {
     const size_t points = curves->points, K = curves->classes;
@@ -359,7 +360,7 @@ static uc_status describe(uc_compared *out, uc_entry *from, const size_t *correc
     return UC_OK;
 }
 
-/* Which learner is best, and how the others compare with it. */
+/* Finds the best learner, and tests how the others compare with it. */
 static void test_differences(uc_comparison *self, const size_t *correct, const size_t *position)
 {
     const size_t count = self->count, runs = (size_t)self->runs;
@@ -377,7 +378,7 @@ static void test_differences(uc_comparison *self, const size_t *correct, const s
     }
 }
 
-/* The settings of the entries move to the result. */
+/* Makes the result, which takes over the settings of the entries. */
 static uc_status make_result(uc_comparison *out, uc_entry *entries, size_t count, const size_t *correct,
                              const double *seconds, uc_compare_curves *curves, const uc_compare_setup *setup)
 {
@@ -446,7 +447,7 @@ static uc_status check_settings(const uc_compare_setup *self)
     return status;
 }
 
-/* The number of rounds of a run, and of runs of all entries. */
+/* Computes the number of rounds per run, and of results (runs of all entries). */
 static uc_status count_rounds(size_t *results, uc_compare_setup *setup, size_t count)
 {
     const uint64_t passes = setup->settings.passes;
@@ -458,7 +459,7 @@ static uc_status count_rounds(size_t *results, uc_compare_setup *setup, size_t c
                    (unsigned long long)passes, rows);
 }
 
-/* `entries` are known, and their settings move to the result. */
+/* Compares these entries; the result takes over their settings. */
 static uc_status compare_entries(uc_comparison *out, uc_entry *entries, size_t count, uc_compare_setup *setup)
 {
     size_t results;
@@ -520,7 +521,7 @@ uc_status uc_compare(uc_comparison *out, const uc_compare_entry *entries, size_t
         setup.settings = *settings;
     if (train)
         setup.train = *train;
-    if (setup.train.map.map == UC_MAP_DEFAULT) /* no online learner has a map of its own */
+    if (setup.train.map.map == UC_MAP_DEFAULT) /* no online learner has a default map */
         setup.train.map.map = UC_MAP_NONE;
     uc_status status = uc_stream_tune(&setup.train, data, context);
     setup.mapped = setup.train.map.map != UC_MAP_NONE;

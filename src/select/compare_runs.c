@@ -1,10 +1,10 @@
 /*
- * Learners run over the same shuffles of a data set.
+ * Runs learners over the same shuffles of a data set.
  *
- * A (learner, run) pair is one job of one thread. Without a map the rows are prepared once for all jobs, and
+ * A (learner, run) pair is one job of one thread. Without a map, the rows are prepared once for all jobs, and
  * a job lasts from the first round to the last. With landmarks, which differ from run to run, a run's rows
  * are prepared in blocks that its learners share: all of them run over a block at the same time, and then the
- * next one is prepared.
+ * next block is prepared.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
@@ -19,7 +19,7 @@
 #include "train/order.h"
 #include "unconfuse/session.h"
 
-#define BLOCK_ROUNDS ((size_t)1024) /* after a map */
+#define BLOCK_ROUNDS ((size_t)1024) /* with a map */
 #define ROUNDS_PER_REPORT ((size_t)64)
 #define RUNS_AT_HAND ((size_t)1024) /* without a map */
 
@@ -40,7 +40,7 @@ static uc_status check_map(const uc_map_settings *map)
     return UC_OK;
 }
 
-/* A copy of all rows after `preprocessing`, which have no map. */
+/* A copy of all rows after `preprocessing`, which has no map. */
 static uc_status prepare_all(uc_matrix *out, const uc_preprocessing *preprocessing,
                              const uc_compare_setup *self)
 {
@@ -81,7 +81,7 @@ uc_status uc_compare_prepare(uc_compare_setup *self)
     if (self->mapped || scaling->shift)
         self->density = 1.0;
     if (status == UC_OK && self->mapped) {
-        uc_map *map = NULL; /* knows how many there are when nobody says so */
+        uc_map *map = NULL; /* only to find its default number of landmarks */
         status = uc_map_begin_landmarks(&map, &self->train.map, self->width);
         if (status == UC_OK)
             self->features = uc_map_dimension(map);
@@ -108,34 +108,34 @@ typedef struct run_training {
     uc_session *session;
     uc_order order;
     double seconds;
-    struct all_runs *all; /* for the progress that it reports */
-    size_t which, run;    /* of the entry; of the runs at hand */
-    size_t point;         /* of the curve, the next */
+    struct all_runs *all; /* for reporting progress */
+    size_t which, run;    /* the entry; the run within the current group */
+    size_t point;         /* the next point of the curve */
 } run_training;
 
 /* The rows of one run after the map. */
 typedef struct mapped_run {
     uc_order order;
     uc_preprocessing preprocessing[UC_VIEWS];
-    uc_matrix block[UC_VIEWS]; /* of the rounds at hand */
-    uint32_t *labels;          /* of the same */
-    double *weights;           /* of the same; NULL: all are 1 */
+    uc_matrix block[UC_VIEWS]; /* of the current rounds */
+    uint32_t *labels;          /* of the current rounds */
+    double *weights;           /* of the current rounds; NULL: all are 1 */
 } mapped_run;
 
 typedef struct all_runs {
     const uc_compare_setup *setup;
     const uc_entry *entries;
     size_t count, runs;
-    uint64_t sequence; /* of the random numbers of the orders */
+    uint64_t sequence; /* of the random numbers for the orders */
     const char *task;
-    size_t *correct; /* count x runs, as the next */
+    size_t *correct; /* count x runs, as are the seconds */
     double *seconds;
-    uc_compare_curves *curves; /* NULL: none are asked for */
+    uc_compare_curves *curves; /* NULL: not wanted */
 
-    size_t first_run, group; /* the runs at hand */
+    size_t first_run, group; /* the current group of runs */
     run_training *trainings; /* group x count */
     mapped_run *mapped;      /* group; NULL: no map */
-    size_t first, last;      /* the rounds at hand */
+    size_t first, last;      /* the current rounds */
 
     atomic_size_t done; /* rounds of all trainings */
     atomic_flag reporting;
@@ -147,7 +147,7 @@ static uint64_t seed_of(const all_runs *self, size_t run)
     return self->setup->train.seed + self->first_run + run;
 }
 
-/* The callback is for one thread at a time: one that finds it busy goes on without telling. */
+/* Only one thread at a time may call the callback; a thread that finds it busy goes on without reporting. */
 static uc_status report_rounds(all_runs *self, size_t rounds, const uc_learner *learner)
 {
     const size_t done = atomic_fetch_add(&self->done, rounds) + rounds;
@@ -204,7 +204,7 @@ void uc_compare_curves_free(uc_compare_curves *self)
     *self = (uc_compare_curves){0};
 }
 
-/* Sums over runs are of whole numbers, so the same in whatever order the runs come here. */
+/* Sums over runs are of whole numbers, so they do not depend on the order of the runs. */
 static void keep_point(run_training *self)
 {
     uc_compare_curves *curves = self->all->curves;
@@ -234,10 +234,10 @@ static uc_status begin_training(run_training *out, all_runs *self, size_t which,
 {
     const uc_entry *entry = &self->entries[which];
     const uc_compare_setup *setup = self->setup;
-    uc_train_settings train = uc_train_defaults(); /* rows are prepared, and no model is made */
+    uc_train_settings train = uc_train_defaults(); /* rows are already prepared, and no model is made */
     train.average = train.normalize = 0;
     train.bias = entry->bias;
-    if (!self->mapped) /* of a learner's own map */
+    if (!self->mapped) /* for a learner with a map of its own */
         train.map.dimension = setup->train.map.dimension;
     train.passes = setup->settings.passes;
     train.seed = seed_of(self, run);
@@ -291,7 +291,7 @@ static uc_status run_rounds(all_runs *self, size_t job, size_t first, size_t las
     return status;
 }
 
-/* One training through the rounds at hand, whatever passes they are of. */
+/* Takes one training through the current rounds, which may belong to several passes. */
 static uc_status run_stage(size_t job, void *user)
 {
     all_runs *self = user;
@@ -317,7 +317,7 @@ static uc_status run_stage(size_t job, void *user)
     return status;
 }
 
-/* ---- after a map ---- */
+/* ---- with a map ---- */
 
 static uc_status begin_mapped_run(mapped_run *out, const all_runs *self, size_t run)
 {
@@ -355,7 +355,7 @@ static void free_mapped_runs(all_runs *self)
     self->mapped = NULL;
 }
 
-/* The run's rows of the rounds at hand, which are of one pass. */
+/* Prepares the run's rows of the current rounds, all of one pass. */
 static uc_status prepare_block(const all_runs *self, size_t run)
 {
     const uc_compare_setup *setup = self->setup;
@@ -407,8 +407,7 @@ static uc_status run_mapped(all_runs *self)
 
 /* ---- all runs ---- */
 
-/* How many runs are at hand at the same time: after a map, so many that every thread can have the slowest
- * learner. */
+/* How many runs make a group. With a map, enough that every thread can work on the slowest learner. */
 static size_t group_size(const uc_compare_setup *setup, size_t runs)
 {
     if (setup->mapped)
@@ -423,7 +422,7 @@ static double matrix_bytes(const uc_matrix *X)
     return 4.0 * (double)X->rows * (double)X->stride;
 }
 
-/* The weights, memory and order of one training. */
+/* The bytes of one training: weights, memory of the learner, and order. */
 static double training_bytes(const uc_compare_setup *self, const uc_entry *entry)
 {
     const double rows = (double)self->data->X.rows;
@@ -435,7 +434,7 @@ static double training_bytes(const uc_compare_setup *self, const uc_entry *entry
            8.0 * rows;
 }
 
-/* All trainings that are there at the same time, and prepared rows. */
+/* Checks the memory for all trainings that exist at the same time, and for the prepared rows. */
 static uc_status check_memory(const uc_compare_setup *self, const uc_entry *entries, size_t count,
                               size_t runs)
 {

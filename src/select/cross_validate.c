@@ -13,11 +13,11 @@ typedef struct validation {
     const void *settings;
     uc_train_settings train;
     uint32_t *predicted;
-    double *scores; /* rows x classes; NULL: not asked for */
+    double *scores; /* rows x classes; NULL: not wanted */
     double *error;  /* of each fold */
 } validation;
 
-/* The scores of the fold's rows, into their places. */
+/* Stores the scores of the fold's rows at the rows' own positions. */
 static uc_status score_fold(validation *self, const uc_fold *fold, const uc_model *model)
 {
     const uc_dataset *test = &fold->held_out;
@@ -34,7 +34,7 @@ static uc_status score_fold(validation *self, const uc_fold *fold, const uc_mode
     return status;
 }
 
-/* What the fold's model says of the fold's rows. */
+/* Predicts the fold's held-out rows with the fold's model. */
 static uc_status predict_fold(validation *self, const uc_fold *fold, const uc_model *model)
 {
     const uc_dataset *test = &fold->held_out;
@@ -43,7 +43,7 @@ static uc_status predict_fold(validation *self, const uc_fold *fold, const uc_mo
     if (!answers)
         return UC_ERR_NOMEM;
     uc_status status = uc_model_predict(answers, model, &test->X, fold->context);
-    double counts[2] = {0.0, 0.0}; /* errors and labelled rows, by their weights */
+    double counts[2] = {0.0, 0.0}; /* weights of errors and of labelled rows */
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         self->predicted[fold->rows[i]] = answers[i];
         const double weight = test->y[i] == UC_NONE ? 0.0 : uc_row_weight(test, i);
@@ -76,7 +76,7 @@ static uc_status run_fold(uc_fold *fold, void *user)
     return status;
 }
 
-/* Online learners are serial, so their folds run concurrently, as many as half of the memory has room for. */
+/* Online learners are serial, so their folds run concurrently, as many as fit in half of the memory. */
 static uc_status run_folds(validation *self, uc_folds *folds, const uc_context *context)
 {
     const uc_matrix *X = &folds->data->X;
@@ -138,7 +138,7 @@ uc_status uc_cross_validate_scores(double *scores, uint32_t *predicted, double *
         return UC_ERR_NOMEM;
     if (train)
         self.train = *train;
-    self.train.overwrite = 1; /* each fold's data are a copy of our own */
+    self.train.overwrite = 1; /* each fold's data are our own copy */
     status = uc_folds_begin(&all, data, folds, self.train.seed, context);
     if (status == UC_OK)
         status = run_folds(&self, &all, context);

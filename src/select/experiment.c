@@ -1,10 +1,10 @@
 /*
- * Labels that are made wrong on purpose, and what learners make of them: the pieces of an experiment.
+ * The parts of an experiment: labels are made wrong on purpose, and learners are trained on them.
  *
- * Labels that are wrong depending on the example: a weak model, ridge on a tenth of the rows, scores all of
- * them; margin = score of the true class - the best other score. Rows are ordered by it, and the row at place
- * r of n, the smallest margin first, gets the best other class with probability 2 rate (1 - (r + 1/2)/n): on
- * average `rate`, most where the weak model hesitates or errs, hardly ever where the class is plain.
+ * Noise that depends on the example: a weak model, ridge on a tenth of the rows, scores all rows; margin =
+ * score of the true class - the best other score. Rows are sorted by ascending margin, and row r of n gets
+ * the best other class with probability 2 rate (1 - (r + 1/2)/n). The average is `rate`; it is most likely
+ * where the weak model is uncertain or wrong, and unlikely where the class is obvious.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "data/table.h"
 #include "unconfuse/select.h"
 
-#define WEAK_SHARE 0.1 /* of the rows, that the weak model is learned from, */
-#define WEAK_LEAST 5   /* but so many of every class that has them */
+#define WEAK_SHARE 0.1 /* of the rows are for the weak model, */
+#define WEAK_LEAST 5   /* but at least this many of every class that has them */
 
 #define SEQUENCE_WEAK UINT64_C(0x6578702d7765)     /* "exp-we" */
 #define SEQUENCE_INSTANCE UINT64_C(0x6578702d696e) /* "exp-in" */
@@ -100,7 +100,7 @@ static uc_status make_matrix(uc_noise *out, const uc_label_noise *noise, size_t 
 typedef struct doubt {
     size_t row;
     double margin;
-    uint32_t rival; /* the best class that is not the row's own */
+    uint32_t rival; /* the best class other than the row's own */
 } doubt;
 
 static int compare_doubts(const void *a, const void *b)
@@ -111,7 +111,7 @@ static int compare_doubts(const void *a, const void *b)
     return first->row < second->row ? -1 : 1;
 }
 
-/* A tenth of the labelled rows, at random; every class keeps a few. */
+/* Draws a tenth of the labelled rows at random, but at least a few of every class. */
 static uc_status choose_rows(size_t *rows, size_t *count, const uc_dataset *data, uint64_t seed)
 {
     const size_t n = data->X.rows, K = data->classes.count;

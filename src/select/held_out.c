@@ -1,4 +1,4 @@
-/* What a model is worth on rows that it has not seen; held_out.h says how it is judged. */
+/* How good a model is on rows that it has not seen; held_out.h has the criteria. */
 #include "select/held_out.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "unconfuse/metrics.h"
 
-/* The one of these numbers, one per class, that is of the row's label; their mean over a soft label. */
+/* Of these numbers, one per class, the one of the row's label, or their mean over its soft label. */
 static double mean_over_label(const double *values, const uc_dataset *data, size_t i)
 {
     const size_t K = data->classes.count;
@@ -20,7 +20,7 @@ static double mean_over_label(const double *values, const uc_dataset *data, size
     return mean;
 }
 
-/* The share of errors that clean labels would show: 1 - C^-1[predicted][y], on average. */
+/* The share of errors that clean labels would show: the mean of 1 - C^-1[predicted][y]. */
 static uc_status corrected_loss(double *loss, const uint32_t *predicted, const uc_dataset *test,
                                 const uc_noise *noise)
 {
@@ -40,8 +40,7 @@ static uc_status corrected_loss(double *loss, const uint32_t *predicted, const u
     return status;
 }
 
-/* The share of errors where some positives alone are labelled, but for a constant: by the prior that the
- * model has. */
+/* If only some positives are labelled: the share of errors up to a constant, by the prior of the model. */
 static double positive_unlabelled_loss(const uc_model *model, const uint32_t *predicted,
                                        const uc_dataset *test)
 {
@@ -63,7 +62,7 @@ static double positive_unlabelled_loss(const uc_model *model, const uint32_t *pr
     return above / population - 2.0 * uc_model_prior(model) * found / labelled;
 }
 
-/* The share of errors on the labels as they are. */
+/* The share of errors on the labels as given. */
 static double plain_loss(const uint32_t *predicted, const uc_dataset *test)
 {
     double sum = 0.0, labelled = 0.0;
@@ -92,7 +91,7 @@ uc_status uc_error_loss(double *loss, const uc_model *model, const uc_dataset *t
     return status;
 }
 
-/* The probability of observing the label when the true class has these probabilities. */
+/* The probability of observing the label if P are the probabilities of the true class. */
 static double observed_probability(const double *P, size_t label, size_t K, const uc_noise *noise)
 {
     if (!noise)
@@ -134,7 +133,8 @@ uc_status uc_likelihood_loss(double *loss, const uc_model *model, const uc_datas
     return status;
 }
 
-/* best[0..K) of every bag (uc_bag_add), and the label that its examples share; UC_NONE: it has none here. */
+/* Finds best[0..K) of every bag (uc_bag_add), and the label that its examples share; UC_NONE: no label
+ * here. */
 static void judge_bags(double *best, uint32_t *label, const double *scores, const uc_dataset *test,
                        uint32_t positive)
 {

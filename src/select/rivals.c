@@ -1,19 +1,19 @@
 /*
  * Learners that `auto` tries next to its own fit.
  *
- * Candidates of `auto` differ in how they see the rows, and one criterion compares them (view.c). A learner
- * with another picture of how labels come about is not comparable by how well it predicts labels: one that
- * predicts wrong labels well has learned them. Where wrong labels depend on the rows, that is what `auto`
- * does: it takes them for overlap of classes. A rival is believed where
+ * The candidates of `auto` are different views of the rows, and one criterion compares them (view.c). A
+ * learner with another model of how labels arise cannot be compared by how well it predicts labels, since one
+ * that predicts wrong labels well has learned them. If wrong labels depend on the rows, this is what `auto`
+ * does: it takes them for overlap of the classes. A rival is believed if
  *
- *   - its own guard says that its picture holds (`stands`, learn/learner.h),
+ *   - its own guard says that its model of the labels holds (`stands`, learn/learner.h),
  *   - it calls at least MORE_WRONG more of the labels wrong than `auto`'s fit does, and BEYOND more than any
  *     noise that is likely by that fit (the interval of its clean error), and
- *   - its held-out predictions miss no more labels than `auto`'s do, give or take AS_GOOD.
+ *   - its held-out predictions miss at most AS_GOOD more of the labels than those of `auto`.
  *
- * The second cannot be where `auto` leaves little error unexplained: then no rival is trained. A rival with
- * a cheap prospect (`may_stand`) is trained only where that comes within SLACK of all this. To add one: write
- * the hook; nothing else is needed.
+ * The second condition cannot hold if `auto` leaves little error unexplained; then no rival is trained. A
+ * rival with a cheap estimate of its outcome (`may_stand`) is trained only if that comes within SLACK of all
+ * conditions. To add a rival, write the hook; nothing else is needed.
  */
 #include "select/rivals.h"
 
@@ -23,15 +23,14 @@
 #include "select/view.h"
 #include "train/train.h"
 
-#define MOST_ROWS 20000.0 /* that rivals are worth the time for: they hold all rows in several views */
-#define LEAST_ROWS 100.0  /* of fewer, intervals allow anything */
+#define MOST_ROWS 20000.0 /* beyond it, rivals take too long: they hold all rows in several views */
+#define LEAST_ROWS 100.0  /* with fewer rows, intervals are too wide to exclude anything */
 #define MORE_WRONG 0.15
 #define BEYOND 0.05
 #define AS_GOOD 0.04
 #define SLACK 0.05
 
-/* Whether rows are to be seen as the learner likes, and nothing was asked for that only `auto`
- * understands. */
+/* Whether the learner may choose the view of the rows, and no option is set that only `auto` understands. */
 static bool allowed(const uc_auto_settings *settings, const uc_train_settings *train, const uc_dataset *data)
 {
     const bool scale = train->scale == UC_SCALE_NONE || train->scale == UC_SCALE_AUTO;
@@ -54,11 +53,11 @@ uc_status uc_rivals_may_be(bool *out, const uc_learner *learner, const void *set
     return status;
 }
 
-/* What a fit says of the labels. */
+/* What a fit says about the labels. */
 typedef struct verdict {
-    double wrong; /* share of them, by the likeliest noise */
-    double most;  /* what the interval of the clean error allows */
-    double error; /* of held-out predictions, against them */
+    double wrong; /* the share of wrong labels, by the likeliest noise */
+    double most;  /* the largest share that the interval of the clean error allows */
+    double error; /* of held-out predictions, against the labels */
 } verdict;
 
 static verdict verdict_of(const uc_model *model)
@@ -69,14 +68,14 @@ static verdict verdict_of(const uc_model *model)
                      noisy - json_number_value(json_object_get(error, "low")), noisy};
 }
 
-/* Whether what the rival says of the labels is to be believed, when that may be off by `slack`. */
+/* Whether to believe what the rival says about the labels, if its numbers may be off by `slack`. */
 static bool believed(const uc_rival *rival, const verdict *own, double slack)
 {
     return rival->wrong + slack >= own->wrong + MORE_WRONG && rival->wrong + slack >= own->most + BEYOND &&
            rival->error <= own->error + AS_GOOD + slack;
 }
 
-/* Whether a rival may be believed in the end; then its settings are those to train it with. */
+/* Decides whether the rival may turn out to be believed; if so, `settings` are those to train it with. */
 static uc_status consider(uc_rival *out, void *settings, const uc_learner *learner, const verdict *own,
                           uint64_t seed, const uc_dataset *data, const uc_context *context)
 {
@@ -156,7 +155,7 @@ void uc_rivals_free(uc_rivals *self)
     *self = (uc_rivals){0};
 }
 
-/* The learner that made the model joins what it has chosen. */
+/* Adds the learner that made the model to its member "chosen". */
 static uc_status write_chosen(uc_model *model)
 {
     json_t *chosen = json_object_get(model->summary, "chosen");

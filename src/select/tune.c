@@ -1,18 +1,18 @@
 /*
- * Everything called `auto`: turned into a number by inner cross-validation before training.
+ * Replaces every `auto` by a number, chosen by inner cross-validation before training.
  *
  *   width       of the Gaussian kernel: the median squared distance times 1/16, 1/4, 1, 4, 16
  *   dimension   of the map: powers of two from 16 to 512
  *   a learner's own options, over the values that it names (struct uc_learner, `candidates`)
  *
- * The criterion is the error on the labels as they are, corrected for the noise that was given (sum_q
- * C^-1[q][y] [predicted is not q] has the clean error as its mean), or, for a learner that knows
- * probabilities, the likelihood of those labels; neither needs a clean label. Many values of an option are
- * about as likely as the best: before training without noise, the fewest errors decide among those that the
- * folds do not tell from it by two standard errors. Where a learner has to find out which examples of a bag
- * have its label, the criterion is the share of bags that are wrong, and whole bags are sampled.
- * Coordinates of kpca, kgs, random and landmarks are nested, so one map a fold, of the largest dimension,
- * serves for all smaller ones. At most SAMPLE examples take part.
+ * The criterion is the error on the given labels, corrected for the noise if it is given (the mean of sum_q
+ * C^-1[q][y] [predicted is not q] is the clean error), or, for a learner with probabilities, the likelihood
+ * of these labels; neither needs clean labels. Many values of an option are about as likely as the best.
+ * Without given noise, the fewest errors decide among those whose likelihood is within two standard errors,
+ * over the folds, of the best. If a learner must find out which examples of a bag have its label, the
+ * criterion is the share of bags that are wrong, and whole bags are sampled. Coordinates of kpca, kgs, random
+ * and landmarks are nested, so one map per fold, of the largest dimension, serves for all smaller ones. At
+ * most SAMPLE examples take part.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,25 +40,25 @@
 
 typedef struct search {
     const uc_learner *learner;
-    void *settings;              /* the candidate at hand */
+    void *settings;              /* of the current candidate */
     const uc_option *open;       /* the learner's option that is `auto`; NULL: none */
     const uc_candidates *values; /* of that option */
     uc_train_settings train;
     const uc_context *context; /* of one process */
-    const uc_comm *comm;       /* that deal the jobs out among them */
+    const uc_comm *comm;       /* the processes that share the jobs */
     double widths[MOST_WIDTHS];
     size_t width_count;
     size_t dimensions[MOST_DIMENSIONS];
     size_t dimension_count;
-    size_t value_count; /* 1 when no option is open */
-    bool bags;          /* they are judged, not examples */
+    size_t value_count; /* 1 if no option is open */
+    bool bags;          /* judges bags instead of examples */
     uint32_t positive;  /* of two classes */
     double *loss;       /* widths x dimensions x values, of this fold or summed over the folds */
-    double *error;      /* the same of errors; INFINITY: less likely than the best; NULL: not asked */
-    bool by_error;      /* errors decide among the likely */
+    double *error;      /* the same for errors; INFINITY: less likely than the best; NULL: not wanted */
+    bool by_error;      /* errors decide among the most likely candidates */
     size_t one_width, one_value; /* the only ones to try; ALL */
     char task[96];               /* "choosing {width}, {dimension}" */
-    const uc_part *training;     /* of the job at hand */
+    const uc_part *training;     /* of the current job */
 } search;
 
 static size_t candidate_of(const search *self, size_t width, size_t dimension, size_t value)
@@ -88,7 +88,7 @@ static uc_dataset prefix_of(const uc_dataset *data, size_t dimension)
     return prefix;
 }
 
-/* All values of the open option on rows that are mapped already. */
+/* Tries all values of the open option on rows that are already mapped. */
 static uc_status try_values(search *self, const uc_dataset *train, const uc_dataset *test, size_t width,
                             size_t dimension)
 {
@@ -114,7 +114,7 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
             status = held_out_loss(&loss, self, model, &held_out);
         if (status == UC_OK && self->error)
             status = uc_error_loss(&error, model, &held_out, NULL, false, self->context);
-        if (status == UC_ERR_DIVERGED) { /* the others may still do */
+        if (status == UC_ERR_DIVERGED) { /* other values may still work */
             loss = INFINITY;
             status = UC_OK;
         }
@@ -134,7 +134,8 @@ static bool is_nested(int kind)
     return kind == UC_MAP_KPCA || kind == UC_MAP_KGS || kind == UC_MAP_RANDOM || kind == UC_MAP_LANDMARKS;
 }
 
-/* Maps both sets with a map learned from the first; *mapped_train and *mapped_test borrow all but their X. */
+/* Maps both sets with a map learned from the first; *mapped_train and *mapped_test borrow everything but
+ * X. */
 static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, const search *self,
                           const uc_dataset *train, const uc_dataset *test, double width, size_t dimension)
 {
@@ -143,7 +144,7 @@ static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, con
     settings.gamma = UC_AUTO_REAL;
     settings.dimension = dimension;
     uc_context quiet = *self->context;
-    quiet.warn = NULL; /* a fold may span less than the whole */
+    quiet.warn = NULL; /* a fold may span fewer dimensions than all rows */
     uc_map *map = NULL;
     uc_status status =
         uc_map_fit_weighted(&map, &settings, &train->X, train->weights, self->train.seed, &quiet);
@@ -163,7 +164,7 @@ static uc_status map_both(uc_dataset *mapped_train, uc_dataset *mapped_test, con
     return status;
 }
 
-/* `train` and `test` are scaled. */
+/* Tries all maps; `train` and `test` are already scaled. */
 static uc_status try_maps(search *self, const uc_dataset *train, const uc_dataset *test)
 {
     const bool nested = is_nested(self->train.map.map);
@@ -198,7 +199,7 @@ typedef struct fold_jobs {
     double *error;     /* the same; NULL: not asked for */
 } fold_jobs;
 
-/* The fold's rows, scaled; a width or a value of the candidates each. */
+/* Scales the fold's rows and tries the candidates of this job: those of one width, or of one value. */
 static uc_status try_fold(search *self, uc_fold *fold)
 {
     uc_preprocessing preprocessing = {0};
@@ -216,8 +217,8 @@ static uc_status try_fold(search *self, uc_fold *fold)
     return status;
 }
 
-/* The samples are small, so candidates run concurrently rather than by several threads each. Every job splits
- * and scales for itself, which is little compared with learning. */
+/* The samples are small, so candidates run concurrently instead of with several threads each. Every job
+ * splits and scales the data itself, which takes little time compared with learning. */
 static uc_status run_job(uc_fold *fold, void *user)
 {
     const fold_jobs *jobs = user;
@@ -238,7 +239,7 @@ static uc_status run_job(uc_fold *fold, void *user)
     return status;
 }
 
-/* The jobs of this process; the losses of all processes are summed. */
+/* Runs the jobs of this process, then sums the losses over all processes. */
 static uc_status run_jobs(search *self, uc_folds *folds, fold_jobs *jobs)
 {
     const size_t all = folds->count * folds->shares;
@@ -249,7 +250,7 @@ static uc_status run_jobs(search *self, uc_folds *folds, fold_jobs *jobs)
     return uc_folds_concurrently(folds, first, last, run_job, jobs, self->context);
 }
 
-/* Sums the losses of the folds, and the errors of the candidates that are as likely as the best. */
+/* Sums the losses over the folds, and the errors of the candidates that are as likely as the best. */
 static void sum_folds(search *self, const fold_jobs *jobs, unsigned folds)
 {
     const size_t candidates = jobs->candidates;
@@ -267,7 +268,7 @@ static void sum_folds(search *self, const fold_jobs *jobs, unsigned folds)
             squares += apart * apart;
             self->error[c] += jobs->error[at + c];
         }
-        if (!(mean <= 2.0 * sqrt(squares / (folds * (folds - 1.0))))) /* diverged ones are infinite or NaN */
+        if (!(mean <= 2.0 * sqrt(squares / (folds * (folds - 1.0))))) /* infinite or NaN if one diverged */
             self->error[c] = INFINITY;
     }
 }
@@ -294,7 +295,7 @@ static uc_status run_folds(search *self, const uc_dataset *data)
         status = run_jobs(self, &folds, &jobs);
     }
     status = uc_comm_agree(self->comm, status);
-    if (status == UC_OK) /* what another process has found is 0 here */
+    if (status == UC_OK) /* results of other processes are still 0 here */
         status = uc_comm_sum(self->comm, jobs.loss, count * candidates);
     if (status == UC_OK && jobs.error)
         status = uc_comm_sum(self->comm, jobs.error, count * candidates);
@@ -343,7 +344,7 @@ static void list_dimensions(search *self, size_t rows)
         return;
     }
     const size_t fold = rows < FOLDS ? 1 : rows / FOLDS;
-    const size_t most = rows > fold ? rows - fold : 1; /* what a fold leaves to train on */
+    const size_t most = rows > fold ? rows - fold : 1; /* the rows that a fold leaves for training */
     for (size_t dimension = 16; self->dimension_count < MOST_DIMENSIONS; dimension *= 2) {
         self->dimensions[self->dimension_count++] = uc_min_size(dimension, most);
         if (dimension >= most)
@@ -351,7 +352,7 @@ static void list_dimensions(search *self, size_t rows)
     }
 }
 
-/* The learner's option that is `auto`, with the values to try. */
+/* Finds the learner's option that is `auto`, and the values to try. */
 static void find_open_option(search *self)
 {
     self->value_count = 1;
@@ -373,7 +374,7 @@ static bool is_better(const search *self, size_t candidate, size_t other)
     return self->loss[candidate] < self->loss[other];
 }
 
-/* The best candidate, the first of equals: narrow before wide, few dimensions before many. */
+/* Takes the best candidate; of equal ones, the first: narrow before wide, few dimensions before many. */
 static uc_status choose(search *self)
 {
     size_t best[3] = {0};
@@ -399,7 +400,7 @@ static uc_status choose(search *self)
     return UC_OK;
 }
 
-/* What is `auto`, to be chosen. */
+/* The names of the options that are `auto` and must be chosen. */
 typedef struct open_options {
     const char *name[3];
     size_t count;
@@ -419,7 +420,7 @@ static open_options list_open(const search *self)
     return open;
 }
 
-/* "choosing {width}, {dimension}, {l2}": whatever is open. */
+/* "choosing {width}, {dimension}, {l2}": lists the open options. */
 static void name_task(search *self, const open_options *open)
 {
     size_t length = (size_t)snprintf(self->task, sizeof self->task, "choosing");
@@ -431,7 +432,7 @@ static void name_task(search *self, const open_options *open)
     }
 }
 
-/* Tries all candidates on a sample, and takes the best. */
+/* Tries all candidates on a sample and takes the best. */
 static uc_status search_sample(search *self, const uc_dataset *rows, const open_options *open)
 {
     if (rows->X.rows < FEWEST)
@@ -453,7 +454,7 @@ static uc_status search_sample(search *self, const uc_dataset *rows, const open_
     return status;
 }
 
-/* The later one unless the other is named. */
+/* The positive class: the later one, unless the name is that of the other. */
 static uint32_t positive_of(const uc_dataset *data, const char *name)
 {
     return name && strcmp(name, data->classes.text[0]) == 0 ? 0 : 1;
@@ -462,7 +463,7 @@ static uint32_t positive_of(const uc_dataset *data, const char *name)
 static uc_status tune(void *settings, uc_train_settings *train, const uc_learner *learner,
                       const uc_dataset *data, bool by_error, const uc_context *context)
 {
-    /* every process has the sample, and takes some jobs */
+    /* Every process has the whole sample, and takes some of the jobs. */
     const uc_context alone = uc_context_alone(context);
     search self = {.learner = learner,
                    .settings = settings,
@@ -512,7 +513,7 @@ static uc_status tune_and_train_alone(uc_model **out, const uc_learner *learner,
     return uc_train(out, learner, settings, train, data, context);
 }
 
-/* Learners that see the rows in another way have their say; *model becomes the one to believe. */
+/* Tries the rivals; *model becomes that of the rival to believe, if there is one. */
 static uc_status try_rivals(uc_model **model, uc_rivals *rivals, const uc_train_settings *train,
                             uc_dataset *data, const uc_context *context)
 {

@@ -1,26 +1,26 @@
 /*
- * The view of the rows that a linear classifier needs: columns as they are or standardised, used directly
+ * Finds the view of the rows that suits a linear classifier: columns unchanged or standardised, used directly
  * or through a Gaussian kernel of some width. Each candidate is judged by ridge regression on the labels,
- * whose exact leave-one-out criterion along the whole path of lambdas costs one decomposition
- * (learn/ridge): no folds, no second fit.
+ * whose exact leave-one-out criterion along the whole path of lambdas takes a single decomposition
+ * (learn/ridge), without folds or a second fit.
  *
  *   w       2 x the sum of the columns' variances: the mean squared distance of two rows
  *   linear  the columns themselves
- *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through LANDMARKS random rows at most
+ *   c       Gaussian kernel exp(-|x - y|^2 / (c w)), c = 1/16 ... 4, through at most LANDMARKS random rows
  *           (Nystroem)
  *
- * In a table with categories the numbers have units of their own, which say nothing, and standardising the
- * columns of categories makes the rarest ones the longest: there, numbers are standardised and categories
- * stay 0 and 1 in the views of columns as they are.
+ * In a table with categories, the units of the numbers mean nothing, and standardising the columns of
+ * categories makes the rarest ones the longest. So there the views of unchanged columns have standardised
+ * numbers, and categories stay 0 and 1.
  *
- * In such a table of a few columns besides words, auto tries them weighed by what they tell about the labels
- * as well, skewed ones bent (prepare/relevance.c). That has seen the labels, so each column that it keeps
+ * If such a table has only a few columns besides words, auto also tries to weigh them by what they say about
+ * the labels, with skewed ones bent (prepare/relevance.c). This uses the labels, so each column that it keeps
  * costs 1 / n of the criterion.
  *
- * Wrong labels change the criterion of all candidates alike, unless they depend on the rows: no clean
- * label is needed. Sparse rows are used directly, since standardising would fill them, as they are or of unit
- * length; many of them, whose decomposition would take n^3, through MANY_LANDMARKS of them and a linear
- * kernel.
+ * Wrong labels change the criterion of all candidates in the same way, unless they depend on the rows, so no
+ * clean label is needed. Sparse rows are used directly, unchanged or at unit length, since standardising
+ * would fill in their zeros. If there are many, so that a decomposition would take n^3, they are used through
+ * MANY_LANDMARKS of them and a linear kernel.
  */
 #include "select/view.h"
 
@@ -36,16 +36,16 @@
 
 #define SPARSE_SAMPLE ((size_t)1500)
 #define LANDMARKS ((size_t)500)
-#define FEW_LANDMARKS ((size_t)250) /* of a third of the rows */
+#define FEW_LANDMARKS ((size_t)250) /* on a third of the rows */
 #define FEWEST_FOR_ROUNDS ((size_t)450)
 #define FINALISTS ((size_t)4)
 #define CLOSE 0.01                    /* of the criterion */
 #define HOPELESS 0.06                 /* of the criterion, above the least */
-#define MANY_LANDMARKS ((size_t)2000) /* of sparse rows, when they are more than MANY_ROWS */
+#define MANY_LANDMARKS ((size_t)2000) /* of more than MANY_ROWS sparse rows */
 #define MANY_ROWS ((size_t)5000)
-#define MOST_WORK 2e11 /* multiplications, n D^2, that a pass over mapped rows may cost */
-#define ELSE 0.2       /* of the memory: for anything but rows */
-#define LINEAR 0.0     /* in place of c */
+#define MOST_WORK 2e11 /* multiplications, n D^2, that a pass over mapped rows may take */
+#define ELSE 0.2       /* share of the memory for everything but rows */
+#define LINEAR 0.0     /* instead of c */
 
 static const size_t landmarks_of_model[] = {LANDMARKS, 1000, 2000}; /* of auto, by effort */
 
@@ -56,7 +56,7 @@ typedef struct recipe {
 
 static const recipe fast[] = {
     {UC_SCALE_STANDARD, LINEAR}, {UC_SCALE_STANDARD, 0.25}, {UC_SCALE_STANDARD, 1}, {UC_SCALE_NONE, 0.25}};
-/* The first NORMAL of them, unless there is time. */
+/* Only the first NORMAL are tried, unless the effort is thorough. */
 static const recipe all_views[] = {
     {UC_SCALE_NONE, LINEAR},    {UC_SCALE_NONE, 1.0 / 16},     {UC_SCALE_NONE, 0.125},
     {UC_SCALE_NONE, 0.25},      {UC_SCALE_NONE, 0.5},          {UC_SCALE_NONE, 1},
@@ -71,7 +71,7 @@ static const recipe relevant[] = {{UC_SCALE_RELEVANCE, LINEAR},
                                   {UC_SCALE_RELEVANCE, 1},
                                   {UC_SCALE_RELEVANCE, 4}};
 #define RELEVANT (sizeof relevant / sizeof *relevant)
-#define MOST_RELEVANT ((size_t)256) /* columns: of more, too many seem to tell something by chance */
+#define MOST_RELEVANT ((size_t)256) /* columns; of more, too many seem relevant by chance */
 
 /* ---- candidates ---- */
 
@@ -97,7 +97,7 @@ static uc_status mean_distance2(double *out, const uc_matrix *X, uc_scaling scal
     return status;
 }
 
-/* The settings that a recipe stands for; w is that of its scaling. */
+/* The settings that a recipe stands for; w belongs to its scaling. */
 static uc_view view_of(const recipe *wanted, const uc_map_settings *map, double w)
 {
     uc_view view = {.scale = wanted->scale, .map = *map};
@@ -111,7 +111,7 @@ static uc_view view_of(const recipe *wanted, const uc_map_settings *map, double 
     return view;
 }
 
-/* Adds the recipes of one scaling in `list`, as views of columns that are scaled as `scale` says. */
+/* Adds the recipes in `list` of the scaling `of`, as views of columns scaled by `scale`. */
 static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_scaling of, uc_scaling scale,
                            const uc_train_settings *train, const uc_matrix *X)
 {
@@ -129,7 +129,7 @@ static uc_status add_views(uc_views *out, const recipe *list, size_t count, uc_s
     return status;
 }
 
-/* Rows as they are, and of unit length, which suits texts of different lengths. */
+/* Adds unchanged rows, and rows of unit length, which suits texts of different lengths. */
 static uc_status add_sparse_views(uc_views *out, const uc_train_settings *train)
 {
     const recipe linear = {UC_SCALE_NONE, LINEAR};
@@ -140,7 +140,8 @@ static uc_status add_sparse_views(uc_views *out, const uc_train_settings *train)
     return UC_OK;
 }
 
-/* How these rows are standardised: columns of a table that hold only 0 and 1, as categories do, stay. */
+/* Chooses how to standardise these rows: columns of a table with only 0 and 1, as for categories, stay
+ * unchanged. */
 static uc_status choose_scaled(uc_scaling *out, const uc_dataset *rows)
 {
     uc_scale_sums *sums = NULL;
@@ -173,7 +174,7 @@ static bool may_weigh(const uc_dataset *rows)
                                          : rows->X.cols <= MOST_RELEVANT;
 }
 
-/* Columns by relevance. */
+/* Adds views whose columns are weighed by relevance. */
 static uc_status add_relevant(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                               const uc_context *context)
 {
@@ -189,7 +190,7 @@ static uc_status add_relevant(uc_views *out, const uc_train_settings *train, con
     return UC_OK;
 }
 
-/* Both scalings, unless one was given, or rows are sparse. */
+/* Lists the views of both scalings, unless one was given or rows are sparse. */
 static uc_status list_views(uc_views *out, const uc_train_settings *train, const uc_dataset *rows,
                             const uc_view_wish *wish, const uc_context *context)
 {
@@ -262,7 +263,7 @@ static uc_status try_view(size_t number, const uc_context *context, void *user)
         return UC_OK;
     map.dimension = uc_min_size(uc_ridge_landmarks(self->rows->X.rows), self->landmarks);
     uc_context quiet = context ? *context : (uc_context){0};
-    quiet.warn = NULL; /* rows may span less than there are landmarks */
+    quiet.warn = NULL; /* rows may span fewer dimensions than there are landmarks */
     const uc_preprocessing_settings wanted = {.scaling = view->scale,
                                               .normalize_input = view->unit_rows,
                                               .map = &map,
@@ -306,7 +307,7 @@ static uc_status try_views(uc_views *views, const uc_dataset *rows, const bool *
     return status;
 }
 
-/* A view is rejected when others are better by far, or more than FINALISTS are better. */
+/* Rejects a view if another is much better, or more than FINALISTS are better. */
 static void reject(bool *rejected, const uc_views *views)
 {
     double least = INFINITY;
@@ -320,7 +321,8 @@ static void reject(bool *rejected, const uc_views *views)
     }
 }
 
-/* First all views on a third of the rows, which costs a tenth, then on all rows those with a chance. */
+/* Judges all views on a third of the rows, which takes a tenth of the time, then the promising ones on all
+ * rows. */
 static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t seed,
                              const uc_context *context)
 {
@@ -341,15 +343,15 @@ static uc_status judge_views(uc_views *views, const uc_dataset *rows, uint64_t s
     return status;
 }
 
-/* What a fit of all rows may take. */
+/* The memory for a fit of all rows. */
 typedef struct row_budget {
     size_t rows;     /* of all processes */
     double bytes;    /* {memory} */
-    double per_row;  /* what a row takes besides its mapped self: as it was read, or in the last fit */
+    double per_row;  /* bytes of a row besides its mapped values: as it was read, or in the last fit */
     double own_rows; /* of one process */
 } row_budget;
 
-/* The last fit of `auto` has targets, scores, expected classes of two rounds, and leverages at two
+/* Per row, the last fit of `auto` has targets, scores, expected classes of two rounds, and leverages at two
  * penalties. */
 static row_budget make_budget(const uc_dataset *data, const uc_view_wish *wish, uc_share share,
                               const uc_context *context)
@@ -364,7 +366,7 @@ static row_budget make_budget(const uc_dataset *data, const uc_view_wish *wish, 
                         .own_rows = ceil((double)share.total / uc_comm_size(uc_comm_of(context)))};
 }
 
-/* Landmarks that there is room for: a fifth of the memory is for all else, and rows are padded. */
+/* The landmarks that fit in memory. A fifth of the memory is for everything else, and rows are padded. */
 static double most_that_fit(const row_budget *self)
 {
     const double left = (1.0 - ELSE) * self->bytes / self->own_rows - self->per_row;
@@ -372,8 +374,9 @@ static double most_that_fit(const row_budget *self)
     return pad * floor(left / (pad * sizeof(float)));
 }
 
-/* As many landmarks as memory and time allow for so many rows: mapping and factoring cost n D^2. The mapped
- * rows get an eighth of the memory, or up to half of it where an eighth is for less than FEW_LANDMARKS. */
+/* As many landmarks as memory and time allow for this number of rows: mapping and factoring take n D^2. The
+ * mapped rows get an eighth of the memory, or up to half of it if an eighth allows less than
+ * FEW_LANDMARKS. */
 static uint64_t affordable(uint64_t landmarks, const row_budget *self)
 {
     const double each = sizeof(float) * (double)self->rows, time = sqrt(MOST_WORK / (double)self->rows);
@@ -382,7 +385,7 @@ static uint64_t affordable(uint64_t landmarks, const row_budget *self)
     return (uint64_t)fmax(fmin((double)landmarks, fmin(most, most_that_fit(self))), 1.0);
 }
 
-/* Refuses rows that have no room even for the fewest landmarks. */
+/* Fails if the memory does not even suffice for the fewest landmarks. */
 static uc_status check_budget(const row_budget *self, const uc_context *context)
 {
     const double pad = sizeof(float) * (double)uc_matrix_stride(1);
@@ -391,7 +394,7 @@ static uc_status check_budget(const row_budget *self, const uc_context *context)
     return uc_memory_check(context, self->own_rows * (self->per_row + pad) / (1.0 - ELSE), what);
 }
 
-/* The map that a model of so many rows gets. */
+/* Sets the map for a model of this number of rows. */
 static void settle_map(uc_map_settings *map, const uc_train_settings *train, bool sparse,
                        const uc_view_wish *wish, const row_budget *budget)
 {
@@ -408,8 +411,9 @@ static void settle_map(uc_map_settings *map, const uc_train_settings *train, boo
     }
 }
 
-/* The least criterion of those that were judged on most rows. Ridge regression hardly minds the units of
- * columns, which other linear learners do: those get standardised ones where that is nearly as good. */
+/* The view with the least criterion among those that were judged on the most rows. The units of columns
+ * hardly matter for ridge regression but do for other linear learners, which get standardised columns if
+ * these are nearly as good. */
 static size_t best_view(const uc_views *views, bool prefer_standard)
 {
     size_t best = 0, most = 0;
@@ -445,7 +449,7 @@ static void keep_best(uc_views *out, uc_train_settings *train, bool sparse, cons
         train->map = out->tried[out->best].map;
 }
 
-/* Rows without a label say nothing. */
+/* Rows without a label do not help to choose. */
 static uc_status drop_unlabelled(uc_dataset *rows)
 {
     uc_dataset labelled = {0};
@@ -479,7 +483,7 @@ uc_status uc_view_choose(uc_views *out, uc_train_settings *train, const uc_datas
                          const uc_view_wish *wish, const uc_context *context)
 {
     const uc_context alone =
-        uc_context_alone(context); /* every process has the sample, and decides the same */
+        uc_context_alone(context); /* every process has the sample and makes the same choice */
     const bool sparse = uc_matrix_is_sparse(&data->X);
     uc_views views = {0};
     uc_dataset rows = {0};
@@ -538,7 +542,7 @@ uc_status uc_view_choose_for(uc_views *out, const void *settings, uc_train_setti
     return status;
 }
 
-/* The options that a view stands for, as a user would give them. */
+/* The options of a view, as a user would give them. */
 static json_t *view_options(const uc_view *view)
 {
     static const char *const scalings[] = {
@@ -567,7 +571,7 @@ static json_t *view_json(const uc_view *view)
                      (json_int_t)view->examples);
 }
 
-/* The view joins what the learner has chosen besides. */
+/* Adds the view to the model's member "chosen". */
 static uc_status write_chosen(uc_model *model, const uc_view *view)
 {
     json_t *chosen = view_options(view);
@@ -587,7 +591,7 @@ uc_status uc_views_write(uc_model *model, const uc_views *views, bool chosen)
     int failed = list == NULL;
     for (size_t i = 0; i < views->count && !failed; i++)
         failed = json_array_append_new(list, view_json(&views->tried[i])) != 0;
-    if (!failed && others) /* what the learner tried on the view */
+    if (!failed && others) /* candidates that the learner tried on this view */
         failed = json_array_extend(list, others) != 0;
     if (failed) {
         json_decref(list);
