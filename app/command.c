@@ -10,7 +10,7 @@
 #include "app/message.h"
 #include "app/progress.h"
 
-/* ---- saying things ---- */
+/* ---- messages ---- */
 
 void app_detail(const app_call *call, const char *format, ...)
 {
@@ -65,7 +65,7 @@ uc_status app_refuse_member(const app_family *family, const char *name)
                     family->word, name, nearest, app_this_program.name, family->lists);
 }
 
-/* No member is called so, and nobody calls data otherwise. */
+/* Whether the word looks like a file: it exists, or has a dot or slash, which no member's name has. */
 static bool looks_like_data(const char *word)
 {
     return strcmp(word, "-") == 0 || strpbrk(word, "./") || access(word, F_OK) == 0;
@@ -157,7 +157,7 @@ static void find_tables(app_call *call)
     app_tables_add(&call->tables, "Common options", app_common_options, &call->common);
 }
 
-/* Options that name a file to write, by their names. */
+/* Whether the option names a file to write, judged by its name. */
 static bool names_output(const char *name)
 {
     static const char *const others[] = {"output", "check-worst", "csv", "latex"};
@@ -174,7 +174,7 @@ static uc_status set_option(app_call *call, const uc_option *option, const char 
     if (status != UC_OK)
         return status;
     if (call->standard_output == option)
-        call->standard_output = NULL; /* the last one counts */
+        call->standard_output = NULL; /* if it is given several times, the last one counts */
     if (names_output(option->name) && strcmp(value, "-") == 0)
         call->standard_output = option;
     call->given = app_realloc(call->given, call->given_count + 1, sizeof *call->given);
@@ -217,7 +217,7 @@ static bool members_with(const app_family *family, const char *name, char *text,
     return length > 0;
 }
 
-/* An option of another member. */
+/* Refuses an option that only other members have. */
 static uc_status refuse_option(const char *name, const void *user)
 {
     const app_call *call = user;
@@ -228,7 +228,7 @@ static uc_status refuse_option(const char *name, const void *user)
                     call->command->family->name(call->member), members);
 }
 
-/* Where the options of the call are explained; freed with free. */
+/* The command that explains the options of the call; freed with free. */
 static char *see(const app_call *call)
 {
     const char *command = call->command->name;
@@ -238,7 +238,7 @@ static char *see(const app_call *call)
                     call->command->family->name(call->member));
 }
 
-/* The first word, after options that may be those of any member; NULL: there is none. */
+/* Finds the first word, after options that may belong to any member; NULL: there is none. */
 static uc_status first_word(const char **out, const app_call *call, int argc, char **argv)
 {
     char *help = see(call);
@@ -280,7 +280,7 @@ static uc_status choose_member(app_call *call, int argc, char **argv)
     return app_refuse_member(family, word);
 }
 
-/* Processes on one machine share its cores, unless whoever started them has dealt the cores out. */
+/* Processes on one machine share its cores, unless they were started with cores assigned to each. */
 static unsigned default_threads(void)
 {
     cpu_set_t cores;
@@ -291,7 +291,7 @@ static unsigned default_threads(void)
     return online > processes ? (unsigned)(online / processes) : 1;
 }
 
-/* Once is enough, also when it comes from every fold of a cross-validation. */
+/* Prints a repeated warning only once, for example if every fold of a cross-validation gives it. */
 static void hear_warning(const char *sentence, void *user)
 {
     static char last[256];
@@ -317,7 +317,7 @@ static uc_context make_context(const app_call *call)
     return context;
 }
 
-/* Options and words; *words counts those of the family too. */
+/* Reads options and words; *words also counts the family's word. */
 static uc_status take_words(app_call *call, size_t *words, app_parser *parser)
 {
     for (;;) {
@@ -407,11 +407,12 @@ static const char *command_name(size_t i, const void *user)
     return app_this_program.commands[i] ? app_this_program.commands[i]->name : NULL;
 }
 
-/* Of a first word that is not enough: "make, apply or estimate"; false: no command begins with it. */
+/* The second words that may follow `first`, as in "make, apply or estimate"; false: no command begins with
+ * it. */
 static bool second_words(const char *first, char *text, size_t size)
 {
     const size_t skip = strlen(first);
-    const char *last = NULL; /* the one that the text does not have yet */
+    const char *last = NULL; /* the word that is not yet in the text */
     size_t length = 0;
     text[0] = 0;
     for (const app_command *const *command = app_this_program.commands; *command && length < size;

@@ -1,5 +1,5 @@
-/* Completion scripts. One function in the common subset of the shells lists the words that may follow; each
- * shell has code of its own around it. */
+/* Completion scripts. One function, in the common subset of the shells, lists the words that may follow; each
+ * shell has its own code around it. */
 #include <string.h>
 
 #include "app/help.h"
@@ -86,7 +86,8 @@ static void print_first_words(FILE *file, const char *prefix)
     }
 }
 
-/* The i-th first word of commands of two words, with a space after it, into `text`; false past the end. */
+/* Writes the i-th first word of commands of two words, with a space after it, to `text`; false past the
+ * end. */
 static bool group_at(size_t i, char *text, size_t size)
 {
     text[0] = 0;
@@ -130,7 +131,7 @@ static void print_word_function(FILE *file)
 
 /* ---- the shells ---- */
 
-/* The text with the program's function in place of every @, and its name in place of every %. */
+/* Prints the text with every @ replaced by the program's function, and every % by its name. */
 static void print_script(FILE *file, const char *text)
 {
     for (; *text; text++)
@@ -142,7 +143,8 @@ static void print_script(FILE *file, const char *text)
             fputc(*text, file);
 }
 
-/* A command of two words: `begin` and `end` are around the name of the first one in the shell's language. */
+/* For commands of two words: prints every first word between `begin` and `end`, which are in the shell's
+ * language. */
 static void print_groups(FILE *file, const char *begin, const char *end)
 {
     char group[64];

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-void app_csv_text(FILE *file, const char *text, char end); /* in quotes where it needs them, then `end` */
+void app_csv_text(FILE *file, const char *text, char end); /* in quotes if it needs them, then `end` */
 void app_csv_real(FILE *file, double value, char end);     /* empty unless it is finite */
 
 #endif

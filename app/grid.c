@@ -19,7 +19,7 @@ void app_cell(app_grid *self, const char *format, ...)
     self->cells[self->count++] = text;
 }
 
-/* Bytes that do not continue a character. */
+/* Counts the bytes that do not continue a character. */
 size_t app_text_width(const char *text)
 {
     size_t width = 0;

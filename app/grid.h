@@ -1,4 +1,4 @@
-/* Columns that line up. */
+/* Tables of text with aligned columns. */
 #ifndef APP_GRID_H
 #define APP_GRID_H
 
@@ -6,7 +6,7 @@
 
 #include "app/program.h"
 
-/* `align` has 'l' or 'r' per column; its last letter holds for all that follow. */
+/* `align` has 'l' or 'r' for each column; its last letter applies to all further columns. */
 typedef struct app_grid {
     const char *align;
     const char *indent; /* before every line; NULL: nothing */
@@ -16,11 +16,11 @@ typedef struct app_grid {
 } app_grid;
 
 void app_cell(app_grid *self, const char *format, ...) APP_PRINTF(2, 3);
-void app_grid_print(app_grid *self, FILE *file); /* and empties it */
+void app_grid_print(app_grid *self, FILE *file); /* prints and empties it */
 
-/* Characters of UTF-8. */
+/* The number of UTF-8 characters. */
 size_t app_text_width(const char *text);
-/* The shorter of two texts that read back as the same number; `text` has room for 32 bytes. */
+/* Writes the shorter of two texts that read back as the same number; `text` has room for 32 bytes. */
 size_t app_print_real(char *text, double value);
 
 #endif

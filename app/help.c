@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define HELP_COLUMN 30
-#define NAME_COLUMN 16 /* at least so many columns for the names of commands */
+#define NAME_COLUMN 16 /* the least columns for the names of commands */
 #define HELP_WIDTH 100
 #define LARGE 1e6 /* bounds beyond it are not shown */
 
@@ -19,7 +19,8 @@ const char *app_option_argument(const uc_option *option)
     return option->type == UC_OPTION_CHOICE ? option->choices : by_type[option->type];
 }
 
-/* Not that of a flag that is off, nor `none` where that word is not to be typed. */
+/* Whether to show the default: not if a flag is off by default, and not `none` if users never type that
+ * word. */
 static bool shows_default(const uc_option *option)
 {
     if (!option->standard || (option->type == UC_OPTION_CHOICE && option->argument))
@@ -50,7 +51,7 @@ void app_option_note(const uc_option *option, char *text, size_t size)
         snprintf(text + length, size - length, "%sor auto", length ? ", " : "");
 }
 
-/* Words from column `from` to HELP_WIDTH; the cursor is at column `at`. */
+/* Prints words between column `from` and HELP_WIDTH; the cursor is at column `at`. */
 static void print_wrapped(FILE *file, const char *text, size_t from, size_t at)
 {
     while (*text) {
@@ -127,7 +128,7 @@ void app_print_command_help(FILE *file, const app_call *call)
     for (size_t i = 0; i < call->tables.count; i++) {
         const app_table *table = &call->tables.items[i];
         if (!table->settings)
-            continue; /* members, before one is chosen */
+            continue; /* tables of members, before one is chosen */
         fprintf(file, "\n%s%s:\n", table->settings == call->member_settings ? "Options of " : "",
                 table->title);
         for (const uc_option *option = table->options; option->name; option++)

@@ -1,4 +1,4 @@
-/* Help, manual page and completion, all from the tables of the commands. */
+/* Help, manual page and completion, all made from the tables of the commands. */
 #ifndef APP_HELP_H
 #define APP_HELP_H
 
@@ -10,7 +10,7 @@
 void app_print_overview(FILE *file);
 void app_print_command_help(FILE *file, const app_call *call);
 void app_print_options(FILE *file, const uc_option *table);
-/* What an option's value is called ("N", "max|uniform"; "" for a flag), and "default 5, at least 1". */
+/* The placeholder of an option's value ("N", "max|uniform"; "" for a flag), and "default 5, at least 1". */
 const char *app_option_argument(const uc_option *option);
 void app_option_note(const uc_option *option, char *text, size_t size);
 

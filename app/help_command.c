@@ -27,7 +27,7 @@ static const uc_option options[] = {
 
 static const app_section sections[] = {{"Options", options, 0}, {0}};
 
-/* Whether `help FIRST SECOND` is about the command: `help noise` explains all that begin so. */
+/* Whether `help FIRST SECOND` is about the command: `help noise` explains all commands that begin with it. */
 static bool is_meant(const app_command *command, const char *first, const char *second)
 {
     const char *name = command->name;
@@ -37,7 +37,7 @@ static bool is_meant(const app_command *command, const char *first, const char *
     return !second || name[length] != ' ' || strcmp(name + length + 1, second) == 0;
 }
 
-/* NULL as the first word: all of them. */
+/* If the first word is NULL, describes all commands. */
 static json_t *describe_commands(const char *first, const char *second)
 {
     json_t *list = json_array();

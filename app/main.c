@@ -15,7 +15,7 @@
 #include "app/signals.h"
 #include "unconfuse/program.h"
 
-/* What was printed must have arrived. */
+/* Prints the result and checks that all output was written. */
 static uc_status finish_output(const json_t *result)
 {
     if (result && app_is_first()) {
@@ -35,7 +35,7 @@ static int exit_code(uc_status status)
     return status == UC_ERR_OPTION ? 2 : 1;
 }
 
-/* Failures that nobody found words for. */
+/* The message of the failure, or a default one if there is none. */
 static const char *sentence_for(uc_status status)
 {
     const char *said = app_last_error();
@@ -50,7 +50,7 @@ static void print_failure(const char *sentence, void *nothing)
     fprintf(stderr, "%s: %s\n", app_this_program.name, sentence);
 }
 
-/* Processes end together, and one of them says why. */
+/* Processes end together, and one of them reports the reason. */
 static int report(uc_status status)
 {
     if (status != UC_OK && app_signal()) {
@@ -61,7 +61,7 @@ static int report(uc_status status)
         uc_comm_end(app_comm, status, sentence_for(status), print_failure, NULL, exit_code(status)));
 }
 
-/* Adds a word as a shell would want it typed; returns the new end. */
+/* Adds a word, quoted for a shell if necessary; returns the new end. */
 static char *add_word(char *end, const char *word)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,+@%^";
@@ -74,7 +74,7 @@ static char *add_word(char *end, const char *word)
     return stpcpy(end, "'");
 }
 
-/* The command line, to be repeated. */
+/* The command line, so that it can be repeated. */
 static char *quoted_command(const app_command *command, int argc, char **argv)
 {
     size_t room = strlen(app_this_program.name) + strlen(command->name) + 2;
@@ -87,7 +87,7 @@ static char *quoted_command(const app_command *command, int argc, char **argv)
     return text;
 }
 
-/* The command, and the page that shows what it found. */
+/* Runs the command, and writes the page with its result. */
 static uc_status run_command(app_call *call)
 {
     uc_status status = app_page_begin(call);
@@ -112,7 +112,7 @@ static uc_status run(const app_command *command, int argc, char **argv)
             status = run_command(&call);
     }
     app_progress_end();
-    app_abort_files(); /* those of a command that failed */
+    app_abort_files(); /* files are left only if the command failed */
     const json_t *printed = call.common.json ? call.result : NULL;
     if (status == UC_OK)
         status = finish_output(printed);
@@ -127,7 +127,7 @@ static bool is_help(const char *word)
     return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
 }
 
-/* Options may come before the command: those of any. *at is the command's position; 0: there is none. */
+/* Options of any command may come before the command itself. *at is its position; 0: there is none. */
 static uc_status find_command_word(int *at, int argc, char **argv)
 {
     app_tables tables = {0};
@@ -172,7 +172,7 @@ static uc_status dispatch(int argc, char **argv)
     return app_refuse_command(first);
 }
 
-/* The words of the command line but for --threads, which each process may have its own. */
+/* Checks that all processes have the same command line, except for --threads, which may differ. */
 static uc_status compare_commands(int argc, char **argv)
 {
     size_t room = 1;
@@ -190,11 +190,12 @@ static uc_status compare_commands(int argc, char **argv)
     return status;
 }
 
-/* Processes decide by numbers that they compute alike: on other CPUs these would have other last bits. */
+/* Processes base decisions on numbers that each computes itself; on another CPU these would differ in the
+ * last bits. */
 static uc_status check_processes(int argc, char **argv)
 {
     char cpu[128];
-    if (uc_comm_size(app_comm) == 1) /* then BLAS, which takes longer to load than all else, can wait */
+    if (uc_comm_size(app_comm) == 1) /* does not load BLAS yet, which takes longer than anything else */
         return UC_OK;
     const uc_status status = compare_commands(argc, argv);
     if (status != UC_OK)
@@ -207,12 +208,12 @@ static uc_status check_processes(int argc, char **argv)
 int app_main(int argc, char **argv)
 {
     uc_program_occupy_standard_files();
-    /* before it is loaded: of the threads that it starts then, none would be used */
+    /* Set before OpenBLAS is loaded, which would otherwise start threads that are never used. */
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     app_own_json_memory();
     app_comm = uc_comm_start();
     app_catch_signals();
-    (void)atexit(app_unfinished_remove); /* a library may end the program */
+    (void)atexit(app_unfinished_remove); /* since a library may end the program */
     const char *level = getenv("UNCONFUSE_CPU");
     if (level && *level && uc_cpu_set_level(level) != UC_OK)
         return report(app_fail(UC_ERR_OPTION, "UNCONFUSE_CPU: %s", app_library_error()));

@@ -3,7 +3,8 @@
 
 #include "app/help.h"
 
-/* Text of a roff line: a hyphen that is typed, a backslash, and no request by accident. */
+/* Prints text for roff: escapes hyphens and backslashes, and a first character that would make it a
+ * request. */
 static void roff(FILE *file, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -92,7 +93,7 @@ static void roff_command(FILE *file, const app_command *command)
     fputs(*before == ',' ? ".\n" : "", file);
 }
 
-/* Tables that several commands use, each once. */
+/* Prints the tables that several commands use, each once. */
 static void roff_shared(FILE *file)
 {
     const uc_option *seen[16];

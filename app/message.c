@@ -9,7 +9,7 @@ static char own_error[1024];
 
 uc_status app_fail(uc_status status, const char *format, ...)
 {
-    char text[sizeof own_error]; /* the last sentence may be part of this one */
+    char text[sizeof own_error]; /* the arguments may contain the last message */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -41,7 +41,7 @@ void app_forget_error(void)
     own_error[0] = 0;
 }
 
-/* The sentences that processes exchange here are the program's, with the options as they are typed. */
+/* The messages that processes exchange here are the program's, which name options as users type them. */
 uc_status app_agree(uc_status status)
 {
     if (uc_comm_size(app_comm) == 1)

@@ -116,7 +116,7 @@ static uc_status next_letter(app_token *out, app_parser *self)
     return *out->text ? UC_OK : take_value(out, self, shown);
 }
 
-/* no-NAME, which is the flag NAME turned off. */
+/* Reads no-NAME, which turns the flag NAME off. */
 static uc_status next_negation(app_token *out, app_parser *self, const char *name, bool valued)
 {
     out->option = app_tables_find(self->tables, name + 3);

@@ -77,7 +77,7 @@ uc_status app_finish_files(bool durable)
     for (size_t i = 0; i < count; i++)
         all[i] = files[i].output;
     app_files_appear(true);
-    forget_files(); /* what has been committed must not be discarded */
+    forget_files(); /* committed files must not be aborted later */
     status = uc_output_commit_all(all, count, durable);
     app_files_appear(false);
     return status;
@@ -96,7 +96,7 @@ void app_abort_files(void)
 #define BUFFER_BYTES ((size_t)1 << 20)
 
 struct app_output {
-    uc_output *file;  /* NULL: another process writes; everything stays in the buffer until then */
+    uc_output *file;  /* NULL: another process writes; the text stays in the buffer until the end */
     uc_status status; /* of the first failure; later writes are skipped */
     char *buffer;
     size_t filled, capacity;
@@ -155,7 +155,7 @@ static uc_status take_text(const void *bytes, size_t length, void *user)
     return UC_OK;
 }
 
-/* What the other processes have to say comes after what the first one said. */
+/* Appends the text of the other processes to that of the first. */
 static uc_status collect(app_output *self)
 {
     if (self->file)

@@ -1,6 +1,6 @@
-/* The page of a report: template, bundle (web/, made into app_page_head and app_page_tail at build time) and
- * data. Two places take text that comes from outside, and each is escaped for where it stands: attributes,
- * and a JSON element, in which no byte can end the element since every `<` is written as \u003c. */
+/* The page of a report: template, bundle (web/, which becomes app_page_head and app_page_tail at build time)
+ * and data. Text from outside goes to two places, and is escaped for each: attributes, and a JSON element,
+ * which no text can end since every `<` is written as \u003c. */
 #include "app/page.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "app/message.h"
 #include "app/output.h"
 
-#define MOST_ISSUES 5000 /* suspicious rows that a page holds; the command's own output has all of them */
+#define MOST_ISSUES 5000 /* suspicious rows on a page; the command's own output has all of them */
 #define BUFFER_BYTES 65536
 
 /* Made by cmake/web.cmake; app_page_head ends where the attributes of the JSON element begin. A program
- * without pages has web/none.c instead, of size 0. */
+ * without pages has those of web/none.c instead, whose size is 0. */
 extern const unsigned char app_page_head[], app_page_tail[];
 extern const size_t app_page_head_size, app_page_tail_size;
 
@@ -51,7 +51,7 @@ static void put_text(page_writer *self, const char *text)
     put(self, text, strlen(text));
 }
 
-/* What a character is written as in HTML; NULL: as itself. */
+/* How a character is escaped in HTML; NULL: it is not. */
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -68,7 +68,7 @@ static const char *escape_of(char c)
     }
 }
 
-/* A value between double quotes. */
+/* Writes an attribute with its value in double quotes. */
 static void put_attribute(page_writer *self, const char *name, const char *value)
 {
     put_text(self, " ");
@@ -84,7 +84,7 @@ static void put_attribute(page_writer *self, const char *name, const char *value
     put_text(self, "\"");
 }
 
-/* What jansson has written: a `<` can only be inside a string there. */
+/* Writes JSON from jansson, in which `<` occurs only inside strings. */
 static int put_json(const char *bytes, size_t length, void *user)
 {
     page_writer *self = user;
@@ -100,7 +100,7 @@ static int put_json(const char *bytes, size_t length, void *user)
     return self->status == UC_OK ? 0 : -1;
 }
 
-/* The result as the page has it: without the suspicious rows beyond those that it can show at once. */
+/* The result for the page, with no more suspicious rows than it can show. */
 static json_t *for_page(const json_t *result)
 {
     json_t *shown = json_copy((json_t *)result);

@@ -1,4 +1,4 @@
-/* The processes of this program, and its way of naming options. */
+/* The processes of this program, and how it writes the names of options. */
 #include "app/program.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a program is: its name, its commands, and the texts around them. Everything in app/ speaks for the
- * one program that it is linked into. */
+/* The description of a program: its name, its commands, and the texts around them. Everything in app/ belongs
+ * to the one program that it is linked into. */
 #ifndef APP_PROGRAM_H
 #define APP_PROGRAM_H
 
@@ -13,12 +13,12 @@
 typedef struct app_command app_command;
 typedef struct app_family app_family;
 
-/* Commands to copy, one per line, and a sentence about them. */
+/* Commands to copy, one per line, and a sentence that introduces them. */
 typedef struct app_example {
     const char *about, *commands;
 } app_example;
 
-/* What other programs call something, and what to type here instead. */
+/* A name that other programs use, and what to type here instead. */
 typedef struct app_habit {
     const char *word, *instead;
 } app_habit;
@@ -29,7 +29,7 @@ typedef struct app_item {
 } app_item;
 
 typedef struct app_program {
-    const char *name;                   /* as it is typed: "unconfuse" */
+    const char *name;                   /* as users type it: "unconfuse" */
     const char *title;                  /* what it does, in one line */
     const char *manual_name;            /* the same for the NAME of the manual page */
     const char *manual_date;            /* 2026-11-16 */
@@ -38,7 +38,7 @@ typedef struct app_program {
     const app_command *const *commands; /* ends with NULL */
     const app_family *const *families;  /* explained in the manual page; ends with NULL */
     const app_example *examples;        /* ends with an `about` of NULL */
-    app_item (*list)(size_t i);  /* of the manual page's last list, a name of NULL at its end; NULL: none */
+    app_item (*list)(size_t i);  /* the manual page's last list, which ends with a name of NULL; NULL: none */
     const char *list_title;      /* "EXPERIMENTS" */
     const char *exit_statuses;   /* one paragraph */
     const app_item *environment; /* ends with a name of NULL */
@@ -52,11 +52,11 @@ const char *app_habit_find(const app_habit *habits, const char *word);
 /* Each program defines its own. */
 extern const app_program app_this_program;
 
-/* A text of the library with its options as they are typed; valid until the next call. */
+/* A message of the library with options as users type them; valid until the next call. */
 const char *app_in_words(const char *text);
 
 /* The processes that share the work; NULL: there is one. */
 extern const uc_comm *app_comm;
-bool app_is_first(void); /* of them: it prints and writes */
+bool app_is_first(void); /* whether this is the first of them, which prints and writes */
 
 #endif

@@ -1,4 +1,4 @@
-/* How far the work is, on standard error. */
+/* Progress of the work on standard error. */
 #define _GNU_SOURCE
 #include "app/progress.h"
 
@@ -11,13 +11,13 @@
 
 #include "app/signals.h"
 
-#define QUIET_SECONDS 0.5 /* work that is over sooner shows nothing */
+#define QUIET_SECONDS 0.5 /* shorter work shows nothing */
 #define BAR_SECONDS 0.1   /* between two drawings of the bar */
-#define LINE_SECONDS 5.0  /* between two lines where there is no terminal */
-#define SHOWN_RATE 1000   /* units per second from which on they are shown: rows or bytes, not folds */
-#define USUAL_WIDTH 80    /* columns of a terminal that does not say how many it has */
+#define LINE_SECONDS 5.0  /* between two lines if there is no terminal */
+#define SHOWN_RATE 1000   /* units per second; a lower rate is not shown: rows or bytes, not folds */
+#define USUAL_WIDTH 80    /* columns, if the terminal does not give its width */
 #define LONGEST_BAR 20    /* columns */
-#define SHORTEST_BAR 5    /* where there is less room the text goes without */
+#define SHORTEST_BAR 5    /* columns; if there is less room, there is no bar */
 #define DESCRIPTION 256   /* bytes of the text after the bar */
 
 double app_seconds(void)
@@ -74,8 +74,8 @@ size_t app_terminal_width(int file)
     return known ? window.ws_col : USUAL_WIDTH;
 }
 
-/* One line of the terminal, however narrow: a longer one would be left behind when the next is drawn over
- * it. */
+/* Draws one line of the terminal, however narrow it is. A longer text would leave a part behind when the next
+ * line is drawn over it. */
 static void draw(double done, double total, const char *text)
 {
     const size_t room = app_terminal_width(STDERR_FILENO) - 1,

@@ -1,10 +1,10 @@
 /* What a signal does.
  *
- * The first one sets a flag, which the progress callback turns into a cancellation: the library then
- * unwinds and leaves nothing half-written. Work that does not ask for so long (a large problem inside
- * LAPACK, say) is not waited for: the unfinished file goes, and the program with it. The second signal ends
- * the program at once, as does the first one that one of several processes gets: it may wait for another
- * process, which has ended already. */
+ * The first signal sets a flag, which the progress callback turns into a cancellation: the library then
+ * unwinds and leaves nothing half-written. If the work does not call the callback in time (inside LAPACK,
+ * say), the program removes the unfinished files and ends. A second signal ends the program at once, as does
+ * the first signal if there are several processes, since this process may be waiting for another one that has
+ * ended already. */
 #define _GNU_SOURCE
 #include "app/signals.h"
 
@@ -18,7 +18,7 @@
 
 #include "unconfuse/program.h"
 
-#define GRACE_NANOSECONDS 600000000L /* that the library has to unwind after a signal */
+#define GRACE_NANOSECONDS 600000000L /* for the library to unwind after a signal */
 
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t shows_bar;
@@ -55,7 +55,7 @@ void app_unfinished_remove(void)
 
 /* ---- handlers ---- */
 
-/* A line on standard error, from a handler; nobody may be there to read it. */
+/* Writes a line on standard error, from a handler; a failure is ignored. */
 static void write_line(const char *sentence)
 {
     static const char clear[] = "\r\033[K";
@@ -66,8 +66,8 @@ static void write_line(const char *sentence)
     (void)written;
 }
 
-/* A signal that came to a helper's thread goes to the first one, which is where files appear: a
- * handler that runs there runs before or after files_appear is set, not while. */
+/* A signal that arrives in a helper's thread is passed to the first thread, which is the one that makes files
+ * appear. A handler in that thread cannot run while files_appear is being set, only before or after. */
 static bool passed_on(int signal_number)
 {
     /* it compares two numbers: NOLINTNEXTLINE(bugprone-signal-handler,cert-sig30-c) */
@@ -77,7 +77,7 @@ static bool passed_on(int signal_number)
     return true;
 }
 
-/* The library has not come back in time. */
+/* Ends the program, because the library has not returned in time. */
 static void end_now(int signal_number)
 {
     if (passed_on(signal_number) || files_appear)
@@ -87,7 +87,7 @@ static void end_now(int signal_number)
     _exit(128 + caught);
 }
 
-/* As if nothing had been caught: mpirun says which process it was. */
+/* Ends the process by the signal as if it had not been caught; mpirun then says which process it was. */
 static void end_by(int signal_number)
 {
     app_unfinished_remove();
@@ -99,7 +99,7 @@ static void stop(int signal_number)
 {
     if (passed_on(signal_number))
         return;
-    if (files_appear) { /* a wait for a pipe's reader ends; nothing else does before all files are there */
+    if (files_appear) { /* only ends a wait for a pipe's reader; the rest continues until all files appear */
         caught = caught ? caught : signal_number;
         return;
     }
@@ -113,13 +113,13 @@ static void stop(int signal_number)
     const struct itimerspec soon = {.it_value = {.tv_nsec = GRACE_NANOSECONDS}};
     if (has_grace)
         (void)timer_settime(grace, 0, &soon, NULL);
-    /* A read that waits for standard input sees the end of it instead. */
+    /* A read that waits for standard input then sees its end. */
     if (nothing >= 0)
         (void)dup2(nothing, STDIN_FILENO);
 }
 
-/* A signal that the program was started to ignore stays ignored: a shell's background job and nohup's child
- * must not end because somebody presses Ctrl-C in front of something else. */
+/* A signal that was ignored when the program started stays ignored: a shell's background job or nohup's child
+ * must not end because the user presses Ctrl-C in another program. */
 static void catch_unless_ignored(int signal_number)
 {
     struct sigaction action = {.sa_handler = stop}, before;
@@ -128,7 +128,7 @@ static void catch_unless_ignored(int signal_number)
         (void)sigaction(signal_number, &action, NULL);
 }
 
-/* A mapped file that another program makes shorter has pages that are not there any more. */
+/* If another program makes a mapped file shorter, some of its pages no longer exist. */
 static void lose_file(int signal_number)
 {
     (void)signal_number;
@@ -163,10 +163,10 @@ void app_catch_signals(void)
         signal(SIGALRM, end_now) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &alarm_clock, &grace) == 0;
     catch_unless_ignored(SIGINT);
     catch_unless_ignored(SIGTERM);
-    uc_program_unblock_signals(); /* with the handlers in place: one that came before now is caught */
+    uc_program_unblock_signals(); /* the handlers are set by now, so a pending signal is caught */
     (void)sigaction(SIGBUS, &lost, NULL);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow any more is a failed write */
-    (void)signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop reading: then we end, quietly */
+    (void)signal(SIGXFSZ, SIG_IGN); /* if a file may not grow any more, the write fails instead */
+    (void)signal(SIGPIPE, SIG_DFL); /* if the reader of our output stops reading, we end quietly */
 }
 
 int app_signal(void)
