@@ -1,4 +1,4 @@
-/* audit --check: which rows somebody should look at next, as files to fill in. */
+/* audit --check: the rows that a person should check next, as files to fill in. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -74,11 +74,11 @@ void cli_check_plan_free(cli_check_plan *self)
     free(self->worst);
 }
 
-/* A row that is proposed, and what it is called instead of its label. */
+/* A proposed row, and the class that is likelier than its label. */
 typedef struct proposal {
     const uc_suspect *suspect;
     uint32_t other;
-    const char *stratum; /* NULL: it was not drawn */
+    const char *stratum; /* NULL: the row was not drawn */
 } proposal;
 
 static proposal drawn_at(const cli_check_plan *self, size_t i)
@@ -111,7 +111,7 @@ static const char *class_of(const list *self, uint32_t k)
     return self->plan->audit->data->classes.text[k];
 }
 
-/* As uc_checked_read reads them. */
+/* Prints the sizes of the strata in the form that uc_checked_read reads. */
 static void print_sizes(char *out, size_t size, const uc_check *drawn)
 {
     snprintf(out, size, "agree %zu drawn %zu disagree %zu drawn %zu", drawn->sizes[UC_AGREE],
@@ -145,7 +145,7 @@ static void print_csv(FILE *file, const list *self)
     }
 }
 
-/* ---- tools of annotators ---- */
+/* ---- annotation tools ---- */
 
 /* Row, id, label and the table's columns. */
 static json_t *shown(const list *self, const proposal *one)
@@ -162,7 +162,7 @@ static json_t *shown(const list *self, const proposal *one)
         json_object_set_new(data, "stratum", json_string(one->stratum));
         json_object_set_new(data, "stratum_sizes", json_string(sizes));
     }
-    if (columns) /* one that is called as one of these does not take its place */
+    if (columns) /* a column with the name of an existing member does not replace it */
         json_object_update_missing(data, columns);
     json_decref(columns);
     free(id);
@@ -183,7 +183,7 @@ static json_t *label_studio(const list *self)
     return tasks;
 }
 
-/* Fields of Argilla are text. */
+/* Turns all members into text, since Argilla's fields are text. */
 static json_t *as_text(json_t *data)
 {
     const char *name;
@@ -292,7 +292,7 @@ uc_status cli_check_plan_write(const cli_check_plan *self, const cli_check_files
     return status;
 }
 
-/* ---- telling ---- */
+/* ---- the result ---- */
 
 static json_t *list_json(const list *self)
 {

@@ -1,4 +1,4 @@
-/* audit --crowd: what several annotators say of the same rows, and whom to believe. */
+/* audit --crowd: labels of the same rows by several annotators, and whom to believe. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, con
 {
     const size_t rows = of->rows;
     uint32_t *gold = app_calloc(rows, sizeof *gold);
-    for (size_t i = 0; i < rows; i++) /* labels of no class: what the file says of them is not compared */
+    for (size_t i = 0; i < rows; i++) /* no class, so that the file's given labels are not compared */
         gold[i] = (uint32_t)of->classes->count;
     uc_predicted_rows about = *of;
     about.labels = about.predicted = gold;
@@ -82,7 +82,7 @@ uc_status cli_read_truths(uint32_t **out, size_t *checked, const char *path, con
 
 /* ---- work ---- */
 
-/* The ids of a table's rows; none unless every row has one of its own. */
+/* The ids of a table's rows; none unless every row has a unique one. */
 static uc_status read_ids(uc_names *ids, uc_table_text *text, size_t rows)
 {
     uc_status status = UC_OK;
@@ -100,7 +100,7 @@ static uc_status read_ids(uc_names *ids, uc_table_text *text, size_t rows)
     return status;
 }
 
-/* The columns of annotators are no features, and without --label there is no column of labels. */
+/* The annotators' columns are not features, and without --label there is no column of labels. */
 static uc_status read_data(cli_crowd_run *self, const app_call *call)
 {
     const cli_audit_request *request = self->request;
@@ -180,7 +180,7 @@ static uc_status find_consensus(uc_consensus *out, uc_model **model, uc_clean_er
                              self->consensus_args, &call->context);
 }
 
-/* How well annotations were suspected, by rows that were checked. */
+/* How well wrong annotations were found, measured on checked rows. */
 static void judge(cli_suspicion *out, const cli_crowd_run *self, const uc_crowd_issues *issues)
 {
     for (size_t i = 0; i < issues->count; i++) {
@@ -197,7 +197,7 @@ static void judge(cli_suspicion *out, const cli_crowd_run *self, const uc_crowd_
     }
 }
 
-/* The same consensus without the checks, which judge it. */
+/* Computes the consensus again without the checked rows, which then judge it. */
 static uc_status look_back(cli_crowd_run *self, const app_call *call)
 {
     uc_consensus before = {0};

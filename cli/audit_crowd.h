@@ -5,7 +5,7 @@
 #include "audit.h"
 #include "commands.h"
 
-/* How good a consensus without the checks was, by the checked rows. */
+/* How good the consensus without the checked rows was, measured on these rows. */
 typedef struct cli_crowd_suspicion {
     cli_suspicion annotations;
     size_t right; /* rows whose consensus was the true class */
@@ -17,8 +17,8 @@ typedef struct cli_crowd_run {
     const uc_consensus_settings *consensus_args;
     const cli_audit_request *request;
     uc_dataset data;
-    uc_table_text *text; /* NULL: there is none */
-    uc_names ids;        /* of the data's rows; empty: they have none */
+    uc_table_text *text; /* NULL: none */
+    uc_names ids;        /* of the data's rows; empty: none */
     uc_crowd crowd;
     uint32_t *gold; /* NULL: none */
     size_t checked;
@@ -37,7 +37,7 @@ typedef struct cli_crowd_run {
 uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file);
 uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file);
 json_t *cli_crowd_json(const cli_crowd_run *self);
-/* The summary for people. */
+/* Prints the summary as text. */
 void cli_crowd_tell(const cli_crowd_run *self, const app_call *call);
 
 #endif

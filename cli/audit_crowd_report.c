@@ -1,4 +1,4 @@
-/* What audit --crowd says: CSV files, JSON, and a page for people. */
+/* The results of audit --crowd: CSV files, JSON, and text. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "picture.h"
 
 #define MOST_SHOWN ((size_t)10)
-#define MOST_MATRIX_NUMBERS 1e6 /* in the JSON: the matrices of annotators, unless --all asks for them */
+#define MOST_MATRIX_NUMBERS 1e6 /* of the annotators' matrices in the JSON, unless --all asks for them */
 
 static double probability(const cli_crowd_run *self, size_t row, size_t k)
 {
@@ -198,7 +198,7 @@ static json_t *pairs_json(const cli_crowd_run *self)
     return list;
 }
 
-/* Columns are true classes, as everywhere. */
+/* Columns are true classes. */
 static json_t *noise_json(const cli_crowd_run *self)
 {
     const size_t K = self->crowd.classes.count;
@@ -239,9 +239,9 @@ json_t *cli_crowd_json(const cli_crowd_run *self)
     return result;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
-/* The row's number in the data, or its name where only the annotations know it; the caller frees it. */
+/* The row's number in the data, or its id if it occurs only in the annotations; the caller frees it. */
 static char *row_name(const cli_crowd_run *self, size_t row)
 {
     char *name = NULL;
@@ -283,7 +283,7 @@ static int compare_accuracy(const void *a, const void *b, void *user)
     return (i > j) - (i < j);
 }
 
-/* Those who are surely bad first. */
+/* Prints the annotators, those that are most certainly bad first. */
 static void print_annotators(FILE *text, const cli_crowd_run *self)
 {
     const size_t count = self->crowd.annotators.count, shown = count < MOST_SHOWN ? count : MOST_SHOWN;

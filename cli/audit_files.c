@@ -1,4 +1,4 @@
-/* Files that unconfuse audit writes: suspects as CSV. */
+/* The CSV files that unconfuse audit writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static void print_text(FILE *file, const char *text, size_t length)
     free(copy);
 }
 
-/* As they are, where they are separated as ours are. */
+/* Prints the names unchanged if the table has the same delimiter as our file. */
 void cli_print_table_names(FILE *file, uc_table_text *text)
 {
     size_t length = 0;

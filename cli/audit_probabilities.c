@@ -1,4 +1,4 @@
-/* audit --probabilities: labels judged by the probabilities of any model, out of fold. */
+/* audit --probabilities: judges labels by the out-of-fold probabilities of any model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 typedef struct judged {
     const cli_audit_request *request;
     uc_labels labels;
-    uc_table_text *text; /* of the table that has the labels; NULL: they are in another file */
+    uc_table_text *text; /* of the table with the labels; NULL: they are in another kind of file */
     uint32_t *gold;
     uc_probability_audit found;
     uc_suspect *suspects; /* every label, the most suspicious first */
@@ -31,7 +31,7 @@ static void rank(judged *self)
     self->flagged = uc_suspects_flag(self->suspects, count);
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static size_t listed(const judged *self)
 {

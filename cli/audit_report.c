@@ -1,4 +1,4 @@
-/* What unconfuse audit found: as JSON, and for people. */
+/* The results of unconfuse audit as JSON and as text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "picture.h"
 
 #define SHOWN_SUSPECTS 10
-#define OVERLAP 0.05 /* of the model's error on true classes: from then on it is said */
+#define OVERLAP 0.05 /* the error on true classes from which on the text warns of overlap */
 #define SHOWN_PAIRS 5
 
 cli_suspicion cli_judge_suspicion(const cli_audit *self)
@@ -115,7 +115,8 @@ json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS
     return list;
 }
 
-/* Checked labels by how suspicious they were without the checks; without any, by leave-one-out. */
+/* The calibration on checked labels, by how suspicious they were without the checks; if none is checked, by
+ * leave-one-out. */
 static json_t *calibration_json(const cli_audit *self)
 {
     uc_reliability bins[UC_RELIABILITY_BINS];
@@ -186,7 +187,7 @@ static void print_pairs(FILE *text, const cli_audit *self)
     }
 }
 
-/* The first flagged labels; those of checked rows are known. */
+/* The first flagged labels, without those of checked rows. */
 static size_t shown_suspects(size_t shown[SHOWN_SUSPECTS], const cli_audit *self)
 {
     size_t count = 0;
@@ -242,8 +243,8 @@ bool cli_audit_is_unsure(const cli_audit *self)
     return self->found->clean_error.estimate >= OVERLAP;
 }
 
-/* Where classes overlap, rows on the wrong side of a border look like wrong labels, and are called wrong with
- * as much certainty as the others. */
+/* If classes overlap, rows on the wrong side of a border look like wrong labels, and are flagged with the
+ * same certainty. */
 static void warn_of_overlap(FILE *text, const cli_audit *self)
 {
     if (cli_audit_is_unsure(self))

@@ -1,11 +1,11 @@
-/* What `train auto` chose and found, for people. */
+/* What `train auto` chose and found, as text. */
 #include <math.h>
 #include <string.h>
 
 #include "cli.h"
 
-#define CLOSE 0.01 /* of the criterion: views that would have done as well */
-#define LITTLE 2.0 /* percent of wrong labels that are not worth a word */
+#define CLOSE 0.01 /* of the criterion; a view within it counts as equally good */
+#define LITTLE 2.0 /* percent of wrong labels that are not worth mentioning */
 
 static const char *text_of(const uc_values *values, const char *name)
 {
@@ -43,7 +43,8 @@ static double number_of(const uc_values *candidates, size_t i, const char *name)
     return uc_values_number(candidates->items[i].members, name);
 }
 
-/* Heads, and learners with another picture of the labels, come last; a view has a number of examples. */
+/* The number of views among the candidates. Only views have a number of examples; heads and rivals come after
+ * them. */
 static size_t count_views(const uc_values *candidates)
 {
     size_t count = candidates->count;
@@ -52,7 +53,7 @@ static size_t count_views(const uc_values *candidates)
     return count;
 }
 
-/* The view that was chosen, and how many others were as good. Those that were rejected early were judged on
+/* Prints the chosen view, and how many others were as good. Views that were rejected early were judged on
  * fewer examples. */
 static void print_views(FILE *text, const uc_values *candidates, size_t count)
 {
@@ -79,8 +80,8 @@ static void print_views(FILE *text, const uc_values *candidates, size_t count)
     fputs(")\n", text);
 }
 
-/* Logistic regression and support vector machines in place of the last ridge regression: whether the best of
- * them is better, and how close it was. */
+/* Heads: logistic regression and support vector machines instead of the last ridge regression. Prints whether
+ * the best of them is better, and how close it was. */
 static void print_heads(FILE *text, const uc_values *candidates, size_t first)
 {
     size_t tried = 0, best = 0;
@@ -109,7 +110,7 @@ static void print_heads(FILE *text, const uc_values *candidates, size_t first)
                 tried, name, fabs(gain), gain < 0.0 ? "lower" : "higher", margin);
 }
 
-/* Learners with another picture of the labels, and whether one of them is believed. */
+/* Rivals: learners with another model of how labels arise. Prints whether one of them is believed. */
 static void print_rivals(FILE *text, const uc_values *candidates, size_t first)
 {
     for (size_t i = first; i < candidates->count; i++) {

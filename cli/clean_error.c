@@ -1,4 +1,4 @@
-/* The error on true classes: for which rows it is estimated, and how it is told. */
+/* The error on true classes: the rows for its estimate, and how it is reported. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #define MOST_ROWS (2 * (size_t)UC_CLEAN_ERROR_ROWS) /* whose scores are kept */
 #define MOST_BYTES (64.0 * 1024 * 1024)             /* of scores */
 #define SEQUENCE 0x6b657074ULL                      /* of the random numbers that choose them */
-#define HYPOTHESES "noise hypotheses"               /* the method that looks at the labels alone */
+#define HYPOTHESES "noise hypotheses"               /* the method that uses only the labels */
 #define QUANTILE 1.6448536269514722                 /* of the normal distribution, for a two-sided 90% */
 
 const uc_option cli_clean_options[] = {
@@ -32,7 +32,7 @@ void cli_kept_free(cli_kept *self)
     free(self->rows);
 }
 
-/* Row number `row` stays with probability 2^-level; who stays at a level stays at all below it. */
+/* Whether the row stays, with probability 2^-level. A row that stays at a level stays at all lower levels. */
 static bool stays(size_t row, unsigned level)
 {
     uc_rng rng = uc_rng_resume(1, SEQUENCE, row);
@@ -150,7 +150,7 @@ void cli_clean_error_given(cli_clean_error *out, const uc_evaluation *evaluation
     cli_clean_error_bound(out, evaluation->error, known);
 }
 
-/* ---- telling ---- */
+/* ---- the report ---- */
 
 static bool is_wide(const cli_clean_error *self)
 {
@@ -192,7 +192,8 @@ void cli_clean_error_print(FILE *file, const cli_clean_error *self, const char *
 {
     const uc_clean_error *error = &self->error;
     const bool guessed = self->test_labels && strcmp(self->method, HYPOTHESES) == 0;
-    /* Who has labels that are right must not take it for a second measurement of the same. */
+    /* The title must not suggest to users with correct labels that this is a second measurement of the
+     * same. */
     cli_print_interval(file, guessed ? "error if noisy     " : "clean error        ", error->estimate,
                        error->low, error->high, self->condition);
     if (guessed)

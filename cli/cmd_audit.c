@@ -1,4 +1,4 @@
-/* unconfuse audit: which labels are wrong, how many, and a model that does not believe them. */
+/* unconfuse audit: finds which labels are wrong and how many, and learns a model that does not trust them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +133,7 @@ static uc_status begin(audit_files *out, const app_call *call, const cli_files *
     return status == UC_OK ? app_keep_input(args->gold) : status;
 }
 
-/* What a table becomes on standard output, where no name tells the format. */
+/* The format of a table on standard output, where there is no file name to choose it by. */
 static uc_format format_of_table(const char *path)
 {
     uc_format format = UC_FORMAT_CSV;
@@ -141,7 +141,8 @@ static uc_format format_of_table(const char *path)
     return status == UC_OK && format == UC_FORMAT_JSONL ? UC_FORMAT_JSONL : UC_FORMAT_CSV;
 }
 
-/* A table keeps its header, ids, columns and text; weights are one more column, unless it has one of them. */
+/* A table keeps its header, ids, columns and text; weights become one more column, unless it already has
+ * one. */
 static uc_status write_repaired(const audit_files *files, const cli_audit *self, const uc_dataset *repaired,
                                 const app_call *call)
 {
@@ -195,7 +196,8 @@ static uc_status write_files(const audit_files *files, const cli_audit *self, co
 
 /* ---- checked rows ---- */
 
-/* The true classes of checked rows, UC_NONE for others. The file names rows by what it was drawn for. */
+/* The true classes of checked rows, UC_NONE for others. The file was drawn for these data and identifies
+ * their rows. */
 static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *data, uc_table_text *text,
                            const cli_files *files, const app_call *call)
 {
@@ -223,7 +225,7 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
 
 /* ---- all ---- */
 
-/* What became of labels in --clean-out, and what else could be done where it is not sure. */
+/* Says what happened to the labels in --clean-out, and what else can be done if they are unsure. */
 static void print_repair(FILE *text, const cli_audit *self, const audit_args *args)
 {
     size_t changed = 0;
@@ -277,7 +279,7 @@ static bool is_crowd(const audit_args *args)
     return args->crowd.file || args->crowd.columns;
 }
 
-/* What goes by annotators, or by probabilities instead of features. */
+/* Runs an audit by annotators, or by probabilities instead of features. */
 static uc_status run_otherwise(app_call *call)
 {
     const audit_args *args = call->args;
@@ -304,7 +306,7 @@ static uc_status run_otherwise(app_call *call)
     return cli_audit_probabilities(call, args->probabilities, &request);
 }
 
-/* Options that do nothing without --crowd. */
+/* Refuses options that do nothing without --crowd. */
 static uc_status check_alone(const app_call *call)
 {
     for (size_t i = 0; i < call->given_count; i++) {

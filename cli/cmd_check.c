@@ -1,4 +1,4 @@
-/* unconfuse check: which rows a person should look at, so that evaluate --gold can tell a model's error. */
+/* unconfuse check: draws rows for a person to check, so that evaluate --gold can estimate a model's error. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ typedef struct seen_rows {
     uc_names names;    /* of the labels, as the file has them */
     uint32_t *given;   /* positions in `names` */
     uint32_t *labels, *predicted;
-    char **ids; /* of tables that have some; NULL: none */
+    char **ids; /* of a table; NULL: none */
     size_t count, capacity;
     cli_kept kept;
 } seen_rows;
@@ -104,7 +104,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     return UC_OK;
 }
 
-/* The errors that are expected where the prediction is the label, and where it is not. */
+/* The expected error where the prediction equals the label, and where it does not. */
 static uc_status expect(double g[UC_STRATA], const seen_rows *self, bool probabilities, const app_call *call)
 {
     const uc_outcomes outcomes = {.labels = self->labels, .predicted = self->predicted, .count = self->count};
@@ -125,7 +125,7 @@ static void put_text(app_output *output, const char *text)
     app_output_advance(output, length);
 }
 
-/* A field, in quotes where it would be read differently without. */
+/* Writes a field, in quotes if it needs them. */
 static void put_field(app_output *output, const char *text)
 {
     const size_t length = strlen(text);
@@ -212,7 +212,7 @@ static uc_status draw(uc_check *out, seen_rows *self, const uc_model *model, con
     uc_status status = cli_score_files(call, model, files, &args->read,
                                        probabilities ? CLI_PROBABILITIES : CLI_SCORES, visit, self);
     if (status != UC_OK)
-        return status; /* whose sentence names the file */
+        return status; /* the message names the file */
     status = expect(g, self, probabilities, call);
     const uc_predicted_rows rows = {
         self->labels, self->predicted, self->count, self->classes, files->shown, NULL, false};

@@ -1,4 +1,4 @@
-/* unconfuse compare: which online learner suits the data. */
+/* unconfuse compare: finds which online learner suits the data. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static uc_status check_options(const app_call *call)
 
 /* ---- names ---- */
 
-/* "cspa:beta=0.3", as --learners reads it: options that are not at their default, and those that were
+/* "cspa:beta=0.3", in the form that --learners reads: options that are not at their default or that were
  * tuned. */
 static const char *label(const uc_compared *self, bool tuned, char *text, size_t size)
 {
@@ -71,7 +71,7 @@ static const char *feedback_name(int feedback)
 
 /* ---- JSON ---- */
 
-/* [{round, ratio_correct, deviation, recent_recall}]: as that of stream, over all runs. */
+/* [{round, ratio_correct, deviation, recent_recall}]: like that of stream, but over all runs. */
 static json_t *json_curve(const uc_compared *self, const uc_comparison *all, size_t classes)
 {
     json_t *curve = json_array();
@@ -118,7 +118,7 @@ static json_t *as_json(const uc_comparison *self, const compare_args *args, cons
 
 /* ---- text ---- */
 
-/* The t-distribution of two runs has tails so heavy that hardly any difference is significant. */
+/* With two runs, the t-distribution has such heavy tails that hardly any difference is significant. */
 #define ENOUGH_RUNS 3
 
 static const char *verdict(const uc_comparison *self, size_t i, char *text, size_t size)
@@ -138,7 +138,7 @@ static const char *verdict(const uc_comparison *self, size_t i, char *text, size
     return text;
 }
 
-/* Of a learner whose feedback is not that of the comparison. */
+/* The remark on a learner whose feedback differs from that of the comparison. */
 static const char *remark(const uc_compared *learner, bool other)
 {
     if (!other)
@@ -170,10 +170,10 @@ static void print_table(const uc_comparison *self, const compare_args *args, FIL
     app_grid_print(&table, file);
 }
 
-/* Which learners a sentence is about. */
+/* The learners that a sentence is about. */
 typedef enum group { EQUAL, WORSE, REFERENCE } group;
 
-/* Of those that see as much as the best: whether they differ from it significantly. The others are
+/* Learners with the same feedback as the best are EQUAL or, if significantly worse, WORSE. The others are
  * references. */
 static bool is_in(group wanted, const uc_comparison *self, size_t i)
 {
@@ -185,7 +185,7 @@ static bool is_in(group wanted, const uc_comparison *self, size_t i)
     return wanted == (learner->differs ? WORSE : EQUAL);
 }
 
-/* "a, b and c"; returns how many. */
+/* Writes "a, b and c"; returns the number of learners. */
 static size_t list_learners(char *out, size_t size, const uc_comparison *self, group wanted, bool tuned)
 {
     char text[256];
@@ -209,7 +209,7 @@ static size_t list_learners(char *out, size_t size, const uc_comparison *self, g
     return total;
 }
 
-/* What it comes to, in one sentence. */
+/* Prints the conclusion in one sentence. */
 static void print_conclusion(const uc_comparison *self, bool tuned, FILE *file)
 {
     char best[256], equals[2048], losers[2048], references[2048];
@@ -308,7 +308,7 @@ static uc_status run(app_call *call)
     status =
         uc_compare(&found, named.items, named.count, &args->compare, &args->train, &data, &call->context);
     if (status == UC_ERR_FORMAT)
-        (void)app_fail(status, "%s: %s", path, app_library_error()); /* the library does not know the file */
+        (void)app_fail(status, "%s: %s", path, app_library_error()); /* it does not name the file */
     if (status != UC_OK)
         goto cleanup;
     FILE *text = app_findings(call, NULL);

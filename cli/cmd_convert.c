@@ -1,4 +1,4 @@
-/* unconfuse convert: data from one format into another, and models likewise. */
+/* unconfuse convert: converts data and models from one format to another. */
 #include <string.h>
 
 #include "commands.h"

@@ -1,4 +1,4 @@
-/* unconfuse evaluate: predictions against labels. */
+/* unconfuse evaluate: compares predictions with labels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,25 +81,25 @@ static const app_section sections[] = {
 typedef struct pairs {
     const uc_names *classes;
     uint32_t *labels, *predicted;
-    double *probability; /* of each label; only filled in when the model has probabilities */
-    double *certainty;   /* the probability of each prediction; likewise */
+    double *probability; /* of each label; only filled in if the model has probabilities */
+    double *certainty;   /* the probability of each prediction; only then, too */
     double *weights;     /* of each example */
     bool weighted;       /* one of the files has weights */
     bool probabilities;  /* the scores are probabilities */
     size_t count, capacity;
-    size_t file;        /* that is being read */
-    uint32_t *position; /* of each of its classes */
+    size_t file;        /* the number of the current file */
+    uint32_t *position; /* of each class of that file */
     size_t positions;
-    /* With --bags `labels` and `predicted` are of bags, and each bag has */
+    /* With --bags `labels` and `predicted` are those of bags, and each bag has `best`. */
     bool bags;
     uint32_t positive;
     double *best; /* one per class: uc_bag_add */
-    bool clean;   /* the error on true classes is asked for: scores are kept */
+    bool clean;   /* keep scores, to estimate the error on true classes */
     cli_kept kept;
     bool has_gold;
-    char **ids;       /* of the rows, for checked ones; NULL: none was asked for */
-    json_t *gold;     /* what checked rows there are */
-    cli_plane *plane; /* for the regions of a page; NULL: there are none */
+    char **ids;       /* of the rows, to find checked ones; NULL: not needed */
+    json_t *gold;     /* describes the checked rows */
+    cli_plane *plane; /* for the regions of a page; NULL: none */
     const uc_model *model;
     const uc_context *context;
 } pairs;
@@ -164,7 +164,8 @@ static uc_status visit_bags(pairs *self, const uc_dataset *block, const double *
     return UC_OK;
 }
 
-/* A model that was trained without labels of its own, as by audit --annotators, takes no column for them. */
+/* Refuses data without labels. A model that was trained without a column of labels, as by audit --annotators,
+ * does not look for one. */
 static uc_status refuse_unlabelled(const char *format)
 {
     const char *advice = "";
@@ -211,7 +212,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     return UC_OK;
 }
 
-/* Which of the model's classes makes a bag positive, if there are two. */
+/* Finds the class that makes a bag positive, if the model has two classes. */
 static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
 {
     self->bags = true;
@@ -230,7 +231,7 @@ static uc_status begin_bags(pairs *self, const char *positive, bool noisy)
     return UC_OK;
 }
 
-/* Soft labels instead of labels: the most probable class is the label. */
+/* Reads soft labels, which replace the labels: the most probable class becomes the label. */
 static uc_status read_soft(double **out, pairs *self, const char *path, const uc_context *context)
 {
     const size_t K = self->classes->count;
@@ -245,8 +246,8 @@ static uc_status read_soft(double **out, pairs *self, const char *path, const uc
     return status;
 }
 
-/* The error on true classes: by rows that were checked, by the noise that was given, else from the labels
- * alone. Soft labels are not labels that may be wrong. */
+/* The error on true classes: by checked rows if there are any, by the noise if it was given, and otherwise
+ * from the labels alone. Not for soft labels, which already say how likely they are wrong. */
 static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluation, pairs *self,
                             const uc_outcomes *outcomes, const app_call *call)
 {
@@ -270,8 +271,8 @@ static uc_status find_clean(cli_clean_error *out, const uc_evaluation *evaluatio
     return UC_OK;
 }
 
-/* With the files of weights and soft labels, which are of the rows of all processes. The log loss needs
- * labels. */
+/* Evaluates the rows of all processes, with the files of weights and soft labels, which have all these rows.
+ * The log loss needs labels. */
 static uc_status sum_up(uc_evaluation *out, cli_clean_error *clean, pairs *self, const uc_noise *noise,
                         const app_call *call)
 {
@@ -301,7 +302,8 @@ static uc_status sum_up(uc_evaluation *out, cli_clean_error *clean, pairs *self,
     return status;
 }
 
-/* What the processes have found, in the order of the rows, so that one sums up as one process would. */
+/* Collects the results of all processes in the order of the rows, so that one process evaluates them as if it
+ * were alone. */
 static uc_status compare(uc_evaluation *out, cli_clean_error *clean, pairs *self, const uc_noise *noise,
                          const app_call *call)
 {
@@ -346,7 +348,7 @@ static void draw_confusion(const cli_report *report)
 {
     const uc_evaluation *found = report->evaluation;
     const size_t K = found->classes;
-    if (K != report->classes->count) /* one more: labels that the model does not know */
+    if (K != report->classes->count) /* one class more, for labels that the model does not know */
         return;
     double *shares = app_calloc(K * K, sizeof *shares);
     for (size_t p = 0; p < K; p++) {
@@ -384,7 +386,7 @@ static void tell(app_call *call, const cli_report *report, const pairs *self)
         app_warn("%s: %zu unlabelled examples were skipped", report->data, report->evaluation->unlabelled);
 }
 
-/* The table's own columns of rows that were confused, for a model of a table. */
+/* Adds the table's own columns of confused rows, if the model is of a table. */
 static uc_status add_columns(const app_call *call, const uc_model *model, const cli_files *files)
 {
     uc_read_settings read = ((const evaluate_args *)call->args)->read;
@@ -459,7 +461,7 @@ static uc_status run(app_call *call)
     cli_noise given = args->noise;
     const cli_unlabelled how = {args->prior, args->scenario == 1, args->noise.positive};
     if ((args->bags || args->positive_unlabelled) && !given.rates)
-        given.positive = NULL; /* it is for the bags, or for the labels that there are */
+        given.positive = NULL; /* --positive is then about the bags or the labelled examples */
     if (args->positive_unlabelled && (args->bags || cli_noise_is_given(call)))
         return app_fail(UC_ERR_OPTION, "--positive-unlabelled cannot be combined with --bags or with noise");
     if (args->bags && (args->read.weight || args->read.weights || args->read.soft_labels))

@@ -1,4 +1,4 @@
-/* unconfuse experiment: learners on data whose labels are made wrong, all on the same draws. */
+/* unconfuse experiment: trains learners on data with artificial label noise, all on the same draws. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "learner_list.h"
 #include "regions.h"
 
-#define MOST_REGIONS 100 /* pictures of a page; with more there are none */
+#define MOST_REGIONS 100 /* pictures on a page; if there were more, none is drawn */
 
 typedef struct experiment_args {
     uc_train_settings train;
@@ -81,7 +81,7 @@ static const app_section sections[] = {
     {0},
 };
 
-/* What is being run. */
+/* The state of the experiment. */
 typedef struct study {
     const app_call *call;
     const experiment_args *args;
@@ -91,9 +91,9 @@ typedef struct study {
     uc_context context; /* its progress counts trials */
     size_t done;
     char stage[256];
-    json_t *regions; /* of problems with two columns, as the first run learned them */
-    json_t *region;  /* of the current one; NULL: not wanted */
-    cli_plane plane; /* its rows */
+    json_t *regions; /* of problems with two columns, as learned in the first run */
+    json_t *region;  /* of the current problem; NULL: not wanted */
+    cli_plane plane; /* the rows of the current problem */
 } study;
 
 /* ---- what to run ---- */
@@ -119,7 +119,7 @@ static uc_status parse_noise(study *self, const char *list)
     return status;
 }
 
-/* Every learner whose feedback is the label, and that needs no special kind of labels. */
+/* Lists every learner that learns from labels and needs no special kind of labels. */
 static uc_status name_all_learners(learner_list *self)
 {
     uc_status status = UC_OK;
@@ -215,7 +215,7 @@ static bool show_stage(const char *task, double done, double total, const char *
     return app_progress("experiment", (double)self->done, trials, self->stage, NULL);
 }
 
-/* Pictures are drawn of the first draw, if it has two columns and there are not too many of them. */
+/* Begins a picture of the first draw, if the data have two columns and there are not too many pictures. */
 static void begin_regions(study *self, size_t d, size_t k, const uc_dataset *noisy)
 {
     const experiment_result *result = &self->result;
@@ -249,7 +249,7 @@ static uc_status add_region(study *self, size_t learner, const uc_model *model)
     return status;
 }
 
-/* A learner that fails is left out of this problem, with its sentence. */
+/* A learner that fails is left out of this problem, and its message is kept. */
 static uc_status run_trial(study *self, experiment_cell *cell, size_t learner, size_t run,
                            const uc_train_settings *train, const uc_dataset *noisy, const uc_dataset *test)
 {
@@ -317,14 +317,15 @@ static void summarise_cell(experiment_cell *self, size_t runs)
     self->error = self->deviation = self->rank = self->seconds = NAN;
 }
 
-/* Errors as they are ranked: means of the same counts of wrong predictions are equal, in whatever order they
- * were summed. Other counts differ by far more. */
+/* Rounds an error before it is ranked, so that means of the same counts are equal in whatever order they were
+ * summed. Means of other counts differ by far more. */
 static double ranked_error(double error)
 {
     return round(error * 1e12) / 1e12;
 }
 
-/* The ranks that Friedman's test is of: their mean over the problems is the learner's. */
+/* Ranks the learners on each problem for Friedman's test; the rank of a learner is the mean over the
+ * problems. */
 static void rank_cells(experiment_result *self, const double *errors, size_t problems)
 {
     double *ranks = app_calloc(self->learner_count, sizeof *ranks);
@@ -337,7 +338,7 @@ static void rank_cells(experiment_result *self, const double *errors, size_t pro
     free(ranks);
 }
 
-/* The learners that failed nowhere, compared over all problems. */
+/* Compares the learners that never failed, over all problems. */
 static uc_status compare_learners(experiment_result *self)
 {
     const size_t problems = self->data_count * self->noise_count;

@@ -1,4 +1,4 @@
-/* unconfuse generate: the artificial problems of the papers. */
+/* unconfuse generate: draws data from the artificial problems of the papers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* unconfuse inspect: what is in a file. */
+/* unconfuse inspect: shows what is in a file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const app_section sections[] = {
 
 #define LISTED 20 /* items of a list that are shown */
 
-/* Of the file: it may hold what a terminal obeys. */
+/* Prints text from the file, escaped, since it may contain control characters for the terminal. */
 static void print_text(const char *text)
 {
     const size_t size = 4 * strlen(text) + 1;
@@ -60,7 +60,7 @@ static void print_members(json_t *object, int indent)
     json_object_foreach(object, name, value)
     {
         if (strcmp(name, "summary") == 0)
-            continue; /* its members stand at the top too */
+            continue; /* its members are also at the top level */
         printf("%*s", indent, "");
         print_text(name);
         if (json_is_object(value)) {
@@ -183,7 +183,7 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
     const double density = cells > 0 ? (double)self->nonzeros / cells : 0;
     const size_t unlabelled = self->labels ? self->unlabelled : self->rows;
     double low = (double)self->low, high = (double)self->high;
-    if ((double)self->nonzeros < cells) { /* there are zeros, also those that are not written */
+    if ((double)self->nonzeros < cells) { /* there are zeros, stored or not */
         low = fmin(0, low);
         high = fmax(0, high);
     }
@@ -199,7 +199,7 @@ static json_t *describe_data(const tally *self, const uc_names *classes, const u
                      json_pack("[oo]", app_json_real(low), app_json_real(high)));
 }
 
-/* The columns of CSV data: those of a table that was looked at, or, of a plain one, by a look now. */
+/* The columns of CSV data: those that the reader has found already or, for a plain table, found now. */
 static uc_status look_at_columns(uc_table **out, const app_call *call, const uc_reader *reader)
 {
     const inspect_args *args = call->args;
@@ -216,8 +216,8 @@ static uc_status look_at_columns(uc_table **out, const app_call *call, const uc_
     return uc_table_look(out, call->words[0], &args->read, &call->context);
 }
 
-/* Data that cannot be opened may be a table without a feature, whose columns show why. *table stays NULL when
- * something else is wrong. */
+/* If data cannot be opened, they may be a table without features, whose columns show why. *table stays NULL
+ * if something else is wrong. */
 static void inspect_columns(uc_table **table, app_call *call)
 {
     const inspect_args *args = call->args;
@@ -248,7 +248,7 @@ static uc_status inspect_data(uc_table **table, app_call *call)
         inspect_columns(table, call);
         if (*table)
             return UC_OK;
-        status = uc_reader_open(&reader, call->words[0], &args->read, &call->context); /* says it again */
+        status = uc_reader_open(&reader, call->words[0], &args->read, &call->context); /* for its message */
     }
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         count_values(&self, &block->X);

@@ -1,4 +1,4 @@
-/* unconfuse journal: the events of a model. */
+/* unconfuse journal: prints the events of a model. */
 #include <string.h>
 
 #include "commands.h"

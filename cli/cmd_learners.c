@@ -1,4 +1,4 @@
-/* unconfuse learners: which learners there are, and the options of one. */
+/* unconfuse learners: lists the learners, or the options of one. */
 #include <string.h>
 
 #include "commands.h"

@@ -1,4 +1,4 @@
-/* unconfuse noise make, noise apply: noise matrices, and labels corrupted on purpose. */
+/* unconfuse noise make, noise apply: makes noise matrices, and corrupts labels on purpose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static const uc_option make_options[] = {
 
 static const app_section make_sections[] = {{"Options", make_options, 0}, {0}};
 
-/* A number of classes, or their names. */
+/* Reads the number of classes, or their names. */
 static uc_status parse_classes(size_t *count, uc_names *names, const char *text)
 {
     if (text[strspn(text, "0123456789")] != 0) {
@@ -68,7 +68,7 @@ static const char *kind_name(size_t i)
     return kind_names[i];
 }
 
-/* KINDS if there is no such kind. */
+/* Returns KINDS if there is no such kind. */
 static matrix_kind find_kind(const char *name)
 {
     size_t k = 0;

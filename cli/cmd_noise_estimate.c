@@ -1,5 +1,5 @@
-/* unconfuse noise estimate: how often each class is mistaken for each other, from gold labels, predictions,
- * or the noisy labels alone. */
+/* unconfuse noise estimate: estimates how often each class is mistaken for each other one, from gold labels,
+ * predictions, or the noisy labels alone. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static bool is_for(const char *option, int method)
 {
     static const struct {
         const char *option;
-        int first, last; /* methods */
+        int first, last; /* the methods that it is for */
     } belongs[] = {
         {"gold", METHOD_GOLD, METHOD_GOLD},          {"model", METHOD_MODEL, METHOD_MODEL},
         {"predictions", METHOD_MODEL, METHOD_MODEL}, {"learner", METHOD_CV, METHOD_CV},
@@ -123,7 +123,7 @@ static uc_status check_options(const app_call *call)
 
 /* ---- labels of a file ---- */
 
-/* A list of labels or, where `known` are given, a data file. */
+/* Reads a list of labels or, if `known` is given, a data file. */
 static uc_status read_labels(uc_labels *out, const app_call *call, const char *path, const uc_names *known)
 {
     const estimate_args *args = call->args;
@@ -140,7 +140,7 @@ static uc_status check_rows(const uc_labels *self, const char *path, size_t rows
                     data_path, rows);
 }
 
-/* y becomes positions in `classes`. */
+/* Changes y to positions in `classes`. */
 static uc_status renumber(uc_labels *self, const uc_names *classes, const char *path, const char *advice)
 {
     for (size_t i = 0; i < self->count; i++) {
@@ -162,7 +162,7 @@ static uc_status need_labels(const uc_dataset *data, const char *path)
     return UC_ERR_FORMAT;
 }
 
-/* *out is to be freed whatever happens. */
+/* *out must be freed, also on failure. */
 static uc_status read_labelled(uc_dataset *out, const app_call *call, const char *path,
                                const uc_read_settings *settings)
 {
@@ -172,7 +172,7 @@ static uc_status read_labelled(uc_dataset *out, const app_call *call, const char
 
 /* ---- the methods ---- */
 
-/* Observed labels from DATA, true ones from --gold. */
+/* Takes observed labels from DATA and true ones from --gold. */
 static uc_status from_gold(uc_noise_estimate *out, app_call *call, const cli_files *files,
                            const uc_context *context)
 {
@@ -200,7 +200,7 @@ cleanup:
     return status;
 }
 
-/* True labels from DATA, observed ones from --model. */
+/* Takes true labels from DATA and observed ones from --model. */
 static uc_status from_model(uc_noise_estimate *out, app_call *call, const cli_files *files,
                             const uc_context *context)
 {
@@ -232,7 +232,7 @@ cleanup:
     return status;
 }
 
-/* The names of both, sorted; *out is to be freed whatever happens. */
+/* The names of both, sorted. *out must be freed, also on failure. */
 static uc_status unite_names(uc_names *out, const uc_names *a, const uc_names *b)
 {
     uc_status status = uc_names_copy(out, a);
@@ -243,7 +243,7 @@ static uc_status unite_names(uc_names *out, const uc_names *a, const uc_names *b
     return status == UC_OK ? uc_names_sort(out, NULL) : status;
 }
 
-/* True labels from DATA, observed ones from --predictions; the classes are those of both. */
+/* Takes true labels from DATA and observed ones from --predictions; the classes are those of both. */
 static uc_status from_predictions(uc_noise_estimate *out, app_call *call, const cli_files *files,
                                   const uc_context *context)
 {
@@ -283,7 +283,7 @@ static void *learner_settings(const uc_learner *learner, const estimate_args *ar
     return settings;
 }
 
-/* True labels from DATA, observed ones from models that did not see them. */
+/* Takes true labels from DATA and observed ones from models that did not see them. */
 static uc_status from_folds(uc_noise_estimate *out, app_call *call, const cli_files *files,
                             const uc_context *context)
 {
@@ -347,14 +347,14 @@ static uc_status estimate(uc_noise_estimate *out, app_call *call, const cli_file
     return from_itself(out, call, files, context);
 }
 
-/* ---- what was found ---- */
+/* ---- the result ---- */
 
 static void note(const char *sentence, void *user)
 {
     json_t *warnings = user;
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (strcmp(json_string_value(json_array_get(warnings, i)), sentence) == 0)
-            return; /* every fold may say so */
+            return; /* every fold may give the same warning */
     json_array_append_new(warnings, app_json_text(sentence));
     app_warn("%s", sentence);
 }
@@ -364,7 +364,7 @@ static void hear(const char *text, void *user)
     note(app_in_words(text), user);
 }
 
-/* Can one learn with it? */
+/* Notes whether a learner can learn with this noise. */
 static void note_learnability(const uc_noise *noise, const uc_noise_check *check, json_t *warnings)
 {
     char sentence[256];
@@ -406,7 +406,7 @@ static json_t *as_json(const uc_noise_estimate *self, const uc_noise_check *chec
                      app_json_text(args->output));
 }
 
-/* What else would explain the labels, and how likely that is. */
+/* Other explanations of the labels, and how likely they are. */
 static json_t *families_json(const uc_noise_families *self)
 {
     return json_pack("{ss s{so} s{so} s{so so} s{so so}}", "chosen", self->chosen, "full", "wrong",
@@ -428,7 +428,7 @@ static void print_families(FILE *text, const uc_noise_families *self)
         self->symmetric_gain, self->symmetric_gain_deviation, self->chosen);
 }
 
-/* The matrix must not take the place of what it is estimated from. */
+/* Opens the file of the matrix, which must not replace a file that it is estimated from. */
 static uc_status begin_matrix(uc_output **file, const estimate_args *args, const cli_files *files)
 {
     const char *const read[] = {args->gold, args->model, args->predictions};
@@ -440,8 +440,8 @@ static uc_status begin_matrix(uc_output **file, const estimate_args *args, const
     return status;
 }
 
-/* The library does not know the file whose data it refuses; a sentence that names one has a colon, after
- * the rank. */
+/* Adds the file to messages of the library that do not name it. A message that does has a colon, after that
+ * of the rank. */
 static uc_status blame_data(uc_status status, const char *shown)
 {
     const char *said = app_last_error();

@@ -1,4 +1,4 @@
-/* unconfuse predict: one class name per line, in constant memory. */
+/* unconfuse predict: prints one class name per line, in constant memory. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ typedef struct writer {
     size_t *lengths;    /* of the class names */
     app_output *output; /* NULL: predictions go to `list` */
     json_t *list;
-    const char *values; /* what JSON calls them */
+    const char *values; /* their name in the JSON */
     json_t *ids;        /* of the rows of a table, with `list` */
     size_t examples;
 } writer;
@@ -113,7 +113,7 @@ static void write_table_header(writer *self, bool with_scores)
     app_output_advance(self->output, (size_t)(at - begin));
 }
 
-/* The id of a row of the block; its number, from 1, when the table has no ids. */
+/* The id of a row of the block; its number, from 1, if the table has no ids. */
 static const char *id_of(size_t *length, char number[24], const writer *self, const uc_reader *reader,
                          size_t row)
 {
@@ -200,7 +200,7 @@ static uc_status visit(const uc_dataset *block, const uc_reader *reader, size_t 
     return app_output_check(self->output);
 }
 
-/* Where the predictions go: a list of JSON, or text in a file. */
+/* Opens the output for the predictions: a JSON list, or text in a file. */
 static uc_status open_output(writer *self, const app_call *call, const cli_files *files, const char *path)
 {
     const predict_args *args = call->args;
@@ -247,7 +247,7 @@ static uc_status predict(app_call *call, writer *self, const uc_model *model, co
     }
     status = cli_score_files(call, model, files, &args->read, wanted, visit, self);
     if (self->output && status == UC_OK)
-        status = app_output_commit(self->output); /* which all processes do together */
+        status = app_output_commit(self->output); /* all processes do this together */
     else
         app_output_abort(self->output);
     if ((status = app_agree(status)) != UC_OK)

@@ -1,4 +1,4 @@
-/* unconfuse replay: what another learner would have earned, from logged events. */
+/* unconfuse replay: estimates from logged events what another learner would have earned. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static const app_section sections[] = {
 
 static const char *const names[] = {"auto", "replay", "ips", "snips", "dr"};
 
-/* Then only replay says something. */
+/* Whether the log has no exploration; then only the replay estimator is meaningful. */
 static bool never_explored(const service_replayed *found)
 {
     return found->least_probability == 1.0;
@@ -103,7 +103,7 @@ static void print(FILE *file, const service_replayed *found, const char *learner
                 values[i - 1].high, i == estimator ? "   <- chosen" : "");
 }
 
-/* What the log cannot tell. */
+/* Refuses what the log cannot answer, and warns about what it answers badly. */
 static uc_status check(const service_replayed *found, int estimator)
 {
     if (found->events == 0)

@@ -1,4 +1,4 @@
-/* unconfuse serve: models that are asked and told over HTTP. */
+/* unconfuse serve: models that predict and learn over HTTP. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static const uc_option options[] = {
 
 static const app_section sections[] = {{"Options", options, 0}, {0}};
 
-/* A number, true or false if it is one, else text: as PUT would have it. */
+/* The value in the form that PUT expects: a number, true or false if it is one, otherwise text. */
 static json_t *setting_json(const char *typed)
 {
     char *end;
@@ -123,12 +123,12 @@ static json_t *setting_json(const char *typed)
     if (json_is_number(value) || json_is_boolean(value))
         return value;
     json_decref(value);
-    if (*end == 0 && isfinite(number)) /* such as .5 */
+    if (*end == 0 && isfinite(number)) /* a number that is not JSON, such as .5 */
         return json_real(number);
     return app_json_text(typed);
 }
 
-/* "cspa-plus:bonus=0.5" into the members learner and settings. */
+/* Splits "cspa-plus:bonus=0.5" into the members "learner" and "settings". */
 static uc_status define_learner(json_t *json, const char *typed)
 {
     char *text = app_text("%s", typed), *rest = strchr(text, ':');
@@ -157,7 +157,7 @@ static uc_status define_learner(json_t *json, const char *typed)
     return status;
 }
 
-/* The definition of --model as PUT would have it; NULL when there is none. */
+/* The definition of --model in the form that PUT expects; NULL if there is none. */
 static uc_status define(char **out, const serve_args *args)
 {
     uc_names classes = {0};

@@ -1,4 +1,4 @@
-/* unconfuse split: two parts of a data file. */
+/* unconfuse split: splits a data file into two parts. */
 #include <stdlib.h>
 
 #include "commands.h"

@@ -1,4 +1,4 @@
-/* unconfuse stream: one example at a time: propose a class, see the feedback, learn. */
+/* unconfuse stream: online learning, one example at a time: propose a class, see the feedback, learn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static const app_section sections[] = {
     {0},
 };
 
-/* ---- learners that can ---- */
+/* ---- online learners ---- */
 
 static const uc_learner *online_at(size_t i)
 {
@@ -220,7 +220,7 @@ static uc_status check_map(const uc_map_settings *map)
     return UC_OK;
 }
 
-/* What asks for more than one look at the data. */
+/* Refuses options that must read the data more than once, which standard input does not allow. */
 static uc_status check_standard_input(const stream *self)
 {
     const stream_args *args = self->args;
@@ -269,7 +269,7 @@ static uc_status check_options(const stream *self)
             "reads them all first, or by compare");
     const uc_compare_entry entry = {.learner = self->learner};
     uc_status status = UC_OK;
-    if (!args->resume) /* else they are compared with those of the model */
+    if (!args->resume) /* otherwise options are compared with those of the model */
         status = cli_check_map_options(self->call, &args->train.map, &entry, 1);
     if (status == UC_OK)
         status = check_map(&args->train.map);
@@ -325,7 +325,7 @@ static uc_status run(app_call *call)
 {
     stream_args *args = call->args;
     const double began = app_seconds();
-    if (args->train.map.map == UC_MAP_DEFAULT) /* no online learner has a map of its own */
+    if (args->train.map.map == UC_MAP_DEFAULT) /* no online learner has a default map */
         args->train.map.map = UC_MAP_NONE;
     stream self = {.call = call, .args = args, .path = call->words[0]};
     self.learner = online_at(call->member);

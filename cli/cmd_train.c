@@ -1,4 +1,4 @@
-/* unconfuse train: a data file becomes a model, or, with -v, an estimate of how good one would be. */
+/* unconfuse train: learns a model from a data file or, with -v, estimates how good a model would be. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct train_args {
     cli_log log;
     app_report report;
     cli_noise noise;
-    int estimate; /* the noise, from the data */
+    int estimate; /* estimate the noise from the data */
     cli_clean clean;
     const char *output;
     uint64_t folds;
@@ -173,7 +173,7 @@ static json_t *describe_model(const train_args *args, const uc_model_summary *su
         (json_int_t)summary->features, "classes", app_json_names(summary->classes), "iterations",
         cli_json_value(found, "iterations"), "updates", cli_json_value(found, "updates"), "training_error",
         cli_json_value(found, "training_error"), "seconds", seconds, "model", app_json_text(args->output));
-    json_object_update_missing(result, all); /* what else the learner found */
+    json_object_update_missing(result, all); /* other results of the learner */
     json_decref(all);
     return result;
 }
@@ -227,14 +227,15 @@ cleanup:
 
 /* ---- cross-validation ---- */
 
-/* A flag of the learner's own; false for a learner that does not have it. */
+/* A flag of the learner; false if the learner does not have it. */
 static bool learner_flag(const app_call *call, const char *name)
 {
     const uc_option *option = uc_options_find(cli_learners.options(call->member), name);
     return option && *(const int *)(const void *)((const char *)call->member_settings + option->offset) == 1;
 }
 
-/* Labels of examples, of which some may be wrong: not those of bags, nor of positives alone. */
+/* Whether the labels are those of single examples and may be wrong: not for bags, nor if only positives have
+ * labels. */
 static bool has_noisy_labels(const app_call *call)
 {
     return !learner_flag(call, "positive-unlabelled") && !learner_flag(call, "bags") &&
@@ -279,7 +280,7 @@ static void tell_folds(app_call *call, const cli_report *report, const double *f
     cli_report_json(call->result, report);
 }
 
-/* A copy of an array of the data, for cli_collect; NULL: there is none. */
+/* A copy of an array of the data, for cli_collect; NULL stays NULL. */
 static void *copy_all(const void *items, size_t count, size_t size)
 {
     if (!items)
@@ -289,7 +290,7 @@ static void *copy_all(const void *items, size_t count, size_t size)
     return copy;
 }
 
-/* What held-out rows say, by the first process, which has those of all. */
+/* Evaluates the held-out rows, in the first process, which has those of all. */
 static uc_status judge_folds(uc_evaluation *out, cli_clean_error *clean, const cli_kept *kept,
                              const uc_outcomes *outcomes, const uc_train_settings *settings,
                              const app_call *call)
@@ -306,8 +307,8 @@ static uc_status judge_folds(uc_evaluation *out, cli_clean_error *clean, const c
     return UC_OK;
 }
 
-/* What a model of all rows says in the plane, where the rows have two columns or two dimensions after the
- * map: folds have models of their own, which a picture cannot show together. */
+/* Adds the regions of a model of all rows, if the rows have two columns, or two dimensions after the map.
+ * Each fold has its own model, and one picture cannot show them all. */
 static uc_status add_regions(app_call *call, uc_dataset *data, const uc_train_settings *settings)
 {
     uc_model *model = NULL;
@@ -389,13 +390,13 @@ cleanup:
 
 /* ---- both ---- */
 
-/* The library does not know the file whose data it refuses. */
+/* Adds the file to a message of the library, which does not know its name. */
 static uc_status blame_data(uc_status status, const char *shown)
 {
     return status == UC_ERR_FORMAT ? app_fail_in(status, shown) : status;
 }
 
-/* What --positive-unlabelled and --bags make of the labels, and which rates they leave to be estimated. */
+/* Interprets the labels by --positive-unlabelled and --bags, and finds which rates remain to be estimated. */
 static uc_status read_labels(uint32_t *positive, uc_rates_free *rates, const app_call *call, uc_dataset *data)
 {
     const train_args *args = call->args;
@@ -489,7 +490,7 @@ static uc_status refuse_one_class(const uc_dataset *data, const char *shown, boo
     return app_fail_in(uc_dataset_check_classes(data), shown);
 }
 
-/* The noise that the options give or that the data show; untouched without either. */
+/* The noise that the options give or that is estimated from the data; unchanged without either. */
 static uc_status find_noise(uc_noise *noise, json_t **described, const app_call *call, const uc_dataset *data,
                             const char *shown, uint32_t positive, uc_rates_free rates)
 {
@@ -501,9 +502,9 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const app_call 
     if (data->classes.count == 1)
         return refuse_one_class(data, shown, used && has_unlabelled(data));
     if (named.rates && data->classes.count == 2)
-        named.positive = data->classes.text[positive]; /* not the later one, if only one was named */
+        named.positive = data->classes.text[positive]; /* not always the later class */
     else if (rates != UC_RATES_BOTH)
-        named.positive = NULL; /* it was for the labels */
+        named.positive = NULL; /* --positive was about the labels */
     if (!args->estimate && (given || rates == UC_RATES_BOTH || !used))
         return cli_noise_build(noise, &check, &named, &data->classes, call);
     if (given)
@@ -518,7 +519,7 @@ static uc_status find_noise(uc_noise *noise, json_t **described, const app_call 
     return blame_data(estimate_matrix(noise, call, data), shown);
 }
 
-/* The model must not take the place of what it is learned from. */
+/* Opens the file of the model, which must not replace a file that it is learned from. */
 static uc_status begin_model(uc_output **file, const train_args *args, const cli_files *files)
 {
     uc_status status = app_begin_file(file, args->output, "-o");
@@ -531,7 +532,7 @@ static uc_status begin_model(uc_output **file, const train_args *args, const cli
     return status;
 }
 
-/* DATA, shards or a log. */
+/* Finds the data: DATA, shards or a log. */
 static uc_status find_data(cli_files *out, const app_call *call)
 {
     const train_args *args = call->args;
@@ -555,7 +556,7 @@ static uc_status read_data(uc_dataset *out, json_t **log, const cli_files *files
     return cli_read_files(out, call, files, &args->read);
 }
 
-/* Options that the learner has no use for. A batch learner takes all rows at once. */
+/* Refuses options that the learner does not use. A batch learner takes all rows at once. */
 static uc_status check_options(const app_call *call)
 {
     static const char *const online[] = {"passes", "shuffle", "average"};

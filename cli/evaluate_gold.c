@@ -1,4 +1,4 @@
-/* evaluate --gold: the error on true classes by rows that somebody has checked. */
+/* evaluate --gold: the error on true classes by checked rows. */
 #include "commands.h"
 
 static void warn(const uc_checked *checked, const char *path)

@@ -1,5 +1,5 @@
-/* What single rows say in an evaluation: which pairs of classes are confused most, with rows to look at, and
- * how sure the model was where it agreed with the label and where it did not. */
+/* Single rows of an evaluation: the pairs of classes that are confused most, with rows to look at, and how
+ * certain the model was where it agreed with the label and where it did not. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,13 +9,13 @@
 #define MOST_PAIRS 20
 #define ROWS_PER_PAIR 5
 #define BINS 20
-#define MOST_TEXT (64.0 * 1048576.0) /* bytes of a table that is read again for its text */
-#define UNPACKED 20.0                /* bytes of a compressed one, at most, for each of the file */
-#define BYTES_IN_MEMORY 4.0          /* text, encoded rows and places of fields, for each byte of text */
+#define MOST_TEXT (64.0 * 1048576.0) /* bytes; a larger table is not read again for its text */
+#define UNPACKED 20.0                /* most bytes of text per byte of a compressed file */
+#define BYTES_IN_MEMORY 4.0          /* per byte of text: text, encoded rows and positions of fields */
 
 typedef struct confused {
     uint64_t cell;  /* label x classes + predicted */
-    uint64_t count; /* of the rows that were confused so */
+    uint64_t count; /* the rows that were confused in this way */
     size_t rows[ROWS_PER_PAIR];
 } confused;
 
@@ -36,7 +36,7 @@ static int by_cell(const void *a, const void *b)
     return x->rows[0] < y->rows[0] ? -1 : x->rows[0] > y->rows[0];
 }
 
-/* Sorted rows of one cell each become one item per cell; returns how many there are. */
+/* Merges sorted items of one row each to one item per cell; returns their number. */
 static size_t merge(confused *items, size_t count)
 {
     size_t cells = 0;
@@ -84,7 +84,7 @@ json_t *cli_json_confused(const uint32_t *labels, const uint32_t *predicted, siz
     return list;
 }
 
-/* ids and columns of the rows of a pair, in their order. */
+/* Adds the ids and columns of the rows of a pair, in the order of the rows. */
 static void add_text(json_t *pair, uc_table_text *text)
 {
     const json_t *rows = json_object_get(pair, "rows");
@@ -107,7 +107,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* Whether a file can be read once more, and is small enough for it. */
+/* Whether a file can be read again, and is small enough. */
 static bool can_be_read_again(const char *path, const uc_context *context)
 {
     struct stat info;
@@ -121,7 +121,7 @@ static bool can_be_read_again(const char *path, const uc_context *context)
 uc_status cli_add_columns(json_t *pairs, const char *path, const uc_read_settings *read,
                           const uc_context *context)
 {
-    uc_context silent = *context; /* it has been read before: what there is to say has been said */
+    uc_context silent = *context; /* warnings were already given when it was first read */
     uc_dataset data = {0};
     uc_table_text *text = NULL;
     silent.warn = NULL;

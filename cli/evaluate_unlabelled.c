@@ -1,4 +1,4 @@
-/* unconfuse evaluate --positive-unlabelled: scores against labels that some positives alone have. */
+/* unconfuse evaluate --positive-unlabelled: evaluates scores if only some positives have a label. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@ typedef struct rows {
     const uc_names *classes; /* of the model */
     uint32_t positive;
     bool *labelled;
-    double *scores;  /* by how much the positive class is ahead */
-    double *weights; /* of a column or a .ucd file */
+    double *scores;  /* score of the positive class minus that of the other */
+    double *weights; /* from a column or a .ucd file */
     bool weighted;
     size_t count, capacity;
 } rows;
@@ -72,7 +72,7 @@ static void tell_text(const rows *self, const uc_pu_evaluation *found)
     printf("error               %.2f%%\n", 100 * found->error);
 }
 
-/* The positive class and the prior: as they are given, or as the model has them. */
+/* Finds the positive class and the prior: as given, or else those of the model. */
 static uc_status settle(rows *self, double *prior, const uc_model *model, const char *positive)
 {
     self->classes = uc_model_classes(model);
@@ -93,7 +93,7 @@ static uc_status settle(rows *self, double *prior, const uc_model *model, const 
                : UC_OK;
 }
 
-/* What the processes have found, in the order of the rows. */
+/* Collects the results of all processes in the order of the rows. */
 static uc_status collect(rows *self)
 {
     size_t scores = self->count, weights = scores;
@@ -109,7 +109,7 @@ static uc_status collect(rows *self)
     return status;
 }
 
-/* With the weights of --weights, which are of the rows of all files. */
+/* Evaluates with the weights of --weights, which has those of the rows of all files. */
 static uc_status compute(uc_pu_evaluation *out, const rows *self, double prior, bool censored,
                          const uc_read_settings *read)
 {

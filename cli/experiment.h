@@ -1,4 +1,4 @@
-/* The results of unconfuse experiment, and how they are shown. */
+/* The results of unconfuse experiment, and their output. */
 #ifndef CLI_EXPERIMENT_H
 #define CLI_EXPERIMENT_H
 
@@ -24,7 +24,7 @@ typedef struct experiment_result {
     size_t data_count, noise_count, learner_count, runs;
     experiment_cell *cells; /* data x noise x learners */
     experiment_learner *learners;
-    size_t compared; /* learners that failed nowhere: the test is about these */
+    size_t compared; /* learners that never failed; the test compares these */
     uc_friedman test;
 } experiment_result;
 

@@ -1,4 +1,4 @@
-/* The results of unconfuse experiment: tables for people, JSON, CSV, LaTeX. */
+/* The results of unconfuse experiment: tables as text, JSON, CSV, LaTeX. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "app/csv.h"
 #include "experiment.h"
 
-/* The learners, best mean rank first; those that failed somewhere come last. */
+/* The learners, best mean rank first; those that ever failed come last. */
 static size_t *order_learners(const experiment_result *self)
 {
     size_t *order = app_calloc(self->learner_count, sizeof *order);
@@ -30,7 +30,7 @@ static double best_error(const experiment_result *self, size_t data, size_t nois
 {
     double best = INFINITY;
     for (size_t j = 0; j < self->learner_count; j++)
-        best = fmin(best, experiment_at(self, data, noise, j)->error); /* fmin passes over NaN */
+        best = fmin(best, experiment_at(self, data, noise, j)->error); /* fmin ignores NaN */
     return best;
 }
 
@@ -93,7 +93,7 @@ static void print_test(const experiment_result *self, FILE *file)
         fputs(" No significant difference between learners.\n", file);
 }
 
-/* A sentence for every learner that failed, with the first problem where it did. */
+/* Prints a sentence for every learner that failed, with the first problem where it did. */
 static void print_failures(const experiment_result *self, FILE *file)
 {
     for (size_t j = 0; j < self->learner_count; j++) {

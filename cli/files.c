@@ -1,4 +1,4 @@
-/* Reading and writing data, and telling what a file is. */
+/* Reading and writing data, and finding out the kind of a file. */
 #define _GNU_SOURCE
 #include <glob.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static void add_path(cli_files *self, const char *path)
     self->paths[self->count++] = memcpy(app_calloc(size, 1), path, size);
 }
 
-/* A pattern without braces: the files that match, in the order of their names. A name that is no pattern
- * stays, so that a file that is missing is not passed over. */
+/* Adds the files that match a pattern without braces, in the order of their names. A name that is not a
+ * pattern is always added, so that a missing file is not silently skipped. */
 static uc_status match(cli_files *out, const char *pattern)
 {
     glob_t found;
@@ -79,7 +79,7 @@ static uc_status match(cli_files *out, const char *pattern)
     return UC_OK;
 }
 
-/* a{b,c}d stands for abd and acd. */
+/* Expands a{b,c}d to abd and acd. */
 static uc_status expand(cli_files *out, const char *pattern)
 {
     const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -231,7 +231,7 @@ uc_status cli_read_table(uc_dataset *out, uc_table_text **text, const app_call *
                          const uc_read_settings *settings)
 {
     const double began = app_seconds();
-    if (settings->soft_labels) /* which the text does not have */
+    if (settings->soft_labels) /* the text does not contain them */
         return cli_read_data(out, call, path, settings);
     uc_status status = uc_dataset_read_with_text(out, text, path, settings, &call->context);
     if (status != UC_OK)
@@ -277,7 +277,7 @@ cli_kind cli_recognise(const char *path)
     char bytes[64];
     FILE *file = cli_reads_once(path) ? NULL : fopen(path, "rb");
     if (!file)
-        return CLI_DATA; /* whoever reads it says why it cannot be opened */
+        return CLI_DATA; /* the reader will report why it cannot be opened */
     const size_t length = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     if (uc_model_recognise(bytes, length))

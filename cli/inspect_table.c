@@ -1,4 +1,4 @@
-/* unconfuse inspect of a table: one line per column. */
+/* unconfuse inspect for a table: one line per column. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 #include "commands.h"
 
-#define LONGEST_NAME 40 /* bytes of a column's name that are shown */
-#define LEAST_VALUES 24 /* characters of its values */
+#define LONGEST_NAME 40 /* bytes of a column's name */
+#define LEAST_VALUES 24 /* characters for its values */
 
 /* Days since 1970-01-01 as a date (the inverse of what the reader does, by the civil calendar). */
 static void print_day(char *out, size_t size, double day)
@@ -54,7 +54,7 @@ static void print_values(char *out, size_t size, const uc_column *column, size_t
         snprintf(out + used, size - used, ", ...");
 }
 
-/* Dates as texts, numbers as they are. */
+/* The range as JSON: dates as text, numbers as numbers. */
 static json_t *json_range(const uc_column *column)
 {
     char low[48], high[48];
@@ -90,7 +90,7 @@ json_t *cli_json_table(const uc_table *table)
     return columns;
 }
 
-/* What is left of a line for the values, when everything else is as wide as it has to be. */
+/* The width that a line has left for the values, after all other columns. */
 static size_t room_for_values(const uc_table *table)
 {
     size_t name = strlen("column"), why = strlen("why");

@@ -1,4 +1,4 @@
-/* --learners a,b:option=value: learners to compare, each with options of its own. */
+/* --learners a,b:option=value: learners to compare, each with its own options. */
 #include "learner_list.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const char *option_of(const learner_list *self)
     return self->option ? self->option : "--learners";
 }
 
-/* "beta=0.5", an option of the entry that `item` names. */
+/* Reads "beta=0.5", an option of the entry that `item` names. */
 static uc_status set_option(uc_compare_entry *self, void *settings, char *text, const char *item,
                             const char *list)
 {
@@ -69,7 +69,7 @@ static uc_status refuse_batch(const learner_list *self, const char *name)
                     name, self->typed);
 }
 
-/* "cspa:beta=0.5"; the text is cut into pieces. */
+/* Reads "cspa:beta=0.5"; cuts the text into pieces. */
 static uc_status add_entry(learner_list *self, char *text, const char *item)
 {
     char *rest = strchr(text, ':');
@@ -109,8 +109,8 @@ static uc_status add_entry(learner_list *self, char *text, const char *item)
     return status;
 }
 
-/* Up to the next comma, but for one before a number, which belongs to a value: "onebit:feedback-noise=.1,.2"
- */
+/* The length up to the next comma that is not part of a value, as before a number:
+ * "onebit:feedback-noise=.1,.2" */
 static size_t item_length(const char *text)
 {
     size_t length = strcspn(text, ",");

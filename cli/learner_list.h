@@ -1,4 +1,4 @@
-/* --learners a,b:option=value: learners, each with options of its own. */
+/* --learners a,b:option=value: learners, each with its own options. */
 #ifndef CLI_LEARNER_LIST_H
 #define CLI_LEARNER_LIST_H
 
@@ -6,10 +6,10 @@
 
 typedef struct learner_list {
     uc_compare_entry *items;
-    char **names; /* as they were typed */
+    char **names; /* as typed */
     size_t count;
-    const char *option; /* that lists them, for messages; NULL: --learners */
-    const char *typed;  /* the whole list, from cli_parse_learners on */
+    const char *option; /* the option with the list, for messages; NULL: --learners */
+    const char *typed;  /* the whole list; set by cli_parse_learners */
     bool online;        /* only learners that learn one example at a time */
 } learner_list;
 

@@ -13,8 +13,7 @@ static const app_command *const commands[] = {
 
 static const app_family *const families[] = {&cli_learners, &cli_generators, NULL};
 
-/* From a noisy file to a model and the labels to look at again. A test runs the commands as they are
- * printed. */
+/* From a noisy file to a model and the labels to check. A test runs the commands as printed. */
 static const app_example examples[] = {
     {"A noisy file to begin with, or bring your own:",
      "unconfuse generate cspa-gaussians --test test.svm -o clean.svm\n"

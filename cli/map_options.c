@@ -1,4 +1,4 @@
-/* Options of feature maps that do nothing, or that say the same thing twice. */
+/* Checks options of feature maps for those that have no effect or contradict each other. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_used(const char *option, const uc_map_settings *map, const uc_com
     return false;
 }
 
-/* Who knows LIBSVM expects -g alone to make a kernel machine. */
+/* Users of LIBSVM expect that -g alone makes a kernel machine. */
 static void warn_unused(const char *option, const app_call *call, const uc_compare_entry *learners,
                         size_t count)
 {

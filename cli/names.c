@@ -1,4 +1,4 @@
-/* What a word of the command line may name: learners and generators, which have options of their own;
+/* What words of the command line may name: learners and generators, which have their own options, and
  * classes. */
 #include "cli.h"
 

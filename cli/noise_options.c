@@ -1,4 +1,4 @@
-/* Noise in one vocabulary: a matrix, one rate, or two rates of a binary problem. */
+/* The options for noise: a matrix, one rate, or two rates of a binary problem. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* An estimated noise matrix for people: numbers, shaded on a terminal, and how sure they are. */
+/* An estimated noise matrix as text: its numbers, shaded on a terminal, and how certain they are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "picture.h"
 
 #define MATRIX_CLASSES 20  /* a larger matrix is summarised */
-#define INTERVAL_CLASSES 6 /* up to here every interval has room */
-#define LARGEST 10         /* entries that are shown of a larger matrix */
+#define INTERVAL_CLASSES 6 /* with more classes, intervals do not fit */
+#define LARGEST 10         /* entries of a larger matrix that are shown */
 
 static int width_of(const char *text)
 {
     return (int)app_text_width(text);
 }
 
-/* Blue on the diagonal, where labels are right, and red elsewhere; small shares are visible already. */
+/* Blue on the diagonal, where labels are right, and red elsewhere; even small shares are visible. */
 static void print_shaded(FILE *file, const uc_noise *noise)
 {
     static const int right[] = {255, 195, 153, 117, 75, 33}, wrong[] = {255, 224, 217, 210, 203, 160};
@@ -101,7 +101,7 @@ static bool is_after(const double *C, size_t i, size_t j)
     return i > j;
 }
 
-/* The most frequent mistakes, one after the other. */
+/* Prints the most frequent mistakes, one per line. */
 static void print_largest(FILE *file, const uc_noise_estimate *self)
 {
     const size_t K = self->noise.classes;

@@ -1,5 +1,5 @@
-/* Pictures of characters. What they are made of depends on the terminal: coloured ground, blocks of UTF-8, or
- * ASCII; how large they are, on its width. */
+/* Pictures made of characters. The terminal decides which: coloured background, UTF-8 blocks, or ASCII. Its
+ * width decides their size. */
 #define _GNU_SOURCE /* strcasestr */
 #include "picture.h"
 
@@ -11,19 +11,19 @@
 
 #define USUAL_WIDTH 80
 #define LONGEST_NAME 16    /* of a class, in characters */
-#define MOST_CLASSES 40    /* more do not fit the height of a screen */
+#define MOST_CLASSES 40    /* more do not fit on a screen */
 #define WIDEST_POINT 3     /* of a curve, in characters */
-#define SHORTEST_CURVE 8   /* characters; with fewer it says nothing */
-#define LEVELS 5           /* of shade above none */
+#define SHORTEST_CURVE 8   /* characters; a shorter curve shows nothing */
+#define LEVELS 5           /* of shade, besides none */
 #define HEIGHTS 8          /* of a curve */
-#define VISIBLE_SHARE 0.01 /* a smaller one is none */
+#define VISIBLE_SHARE 0.01 /* a smaller share has no shade */
 
 static bool is_terminal(FILE *file)
 {
     return !app_comm && isatty(fileno(file));
 }
 
-/* Empty where the variable is not set. */
+/* The variable's value, or "" if it is not set. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -36,8 +36,8 @@ bool cli_has_colours(FILE *file)
     return is_terminal(file) && *terminal && strcmp(terminal, "dumb") != 0 && !*variable("NO_COLOR");
 }
 
-/* By the variables that name the locale, of which the first that is set counts: the program itself stays in
- * the locale C, so that numbers have points. */
+/* Decides by the first of the locale's variables that is set. The program itself stays in the locale C, so
+ * that numbers have decimal points. */
 static bool has_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -58,7 +58,7 @@ static size_t terminal_width(FILE *file)
 
 /* ---- matrix ---- */
 
-/* Small shares are visible already: the shade grows with the square root. */
+/* The shade grows with the square root, so that small shares are visible. */
 static size_t level_of(double share)
 {
     if (!(share >= VISIBLE_SHARE))
@@ -67,7 +67,7 @@ static size_t level_of(double share)
     return level > 0 ? level : 1;
 }
 
-/* Blue on the diagonal, where classes are what they are called, and red elsewhere. */
+/* Blue on the diagonal, where a class is called by its own name, and red elsewhere. */
 static void draw_cell(FILE *file, size_t level, bool diagonal, size_t width, bool colours, bool utf8)
 {
     static const int right[] = {255, 195, 153, 117, 75, 33}, wrong[] = {255, 224, 217, 210, 203, 160};
@@ -79,7 +79,7 @@ static void draw_cell(FILE *file, size_t level, bool diagonal, size_t width, boo
         fputs(utf8 ? blocks[level] : letters[level], file);
 }
 
-/* What the marks mean; that of colours is plain. The bounds are those of level_of. */
+/* Explains the marks; colours need no explanation. The bounds are those of level_of. */
 static void draw_key(FILE *file, size_t room, bool colours, bool utf8)
 {
     const char *const key = utf8 ? "\u00b7 below 1%, \u2591 to 9%, \u2592 to 25%, \u2593 to 49%, \u2588 above"
@@ -88,7 +88,7 @@ static void draw_key(FILE *file, size_t room, bool colours, bool utf8)
         fprintf(file, "  %s\n", key);
 }
 
-/* The beginning of a name, in so many characters, padded. */
+/* Prints the beginning of a name, cut or padded to `width` characters. */
 static void draw_name(FILE *file, const char *name, size_t width)
 {
     size_t bytes = 0, letters = 0;
@@ -154,7 +154,7 @@ void cli_draw_curve(FILE *file, const char *title, const double *shares, size_t 
         high = fmax(high, shares[i]);
     }
     const size_t drawn = count < room ? count : room;
-    size_t wide = room / drawn; /* characters of a point */
+    size_t wide = room / drawn; /* characters per point */
     if (wide > WIDEST_POINT)
         wide = WIDEST_POINT;
     const bool utf8 = has_utf8();

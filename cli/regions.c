@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SIZE 48     /* cells of the grid to a side */
+#define SIZE 48     /* cells of the grid per side */
 #define MARGIN 0.05 /* beyond the rows, on each side */
 #define LEAST_SPAN 1e-9
 
@@ -16,7 +16,7 @@ bool cli_has_regions(const uc_model *model, bool *mapped)
     return columns || uc_model_dimension(model) == 2;
 }
 
-/* Half of the points give way, so that those of later rows find room. */
+/* Drops every other point, to make room for later rows. */
 static void thin_out(cli_plane *self)
 {
     for (size_t i = 0; 2 * i < self->count; i++) {
@@ -93,7 +93,7 @@ json_t *cli_plane_json(const cli_plane *self)
                      app_json_reals(x, 2), "y", app_json_reals(y, 2), "points", points);
 }
 
-/* The middles of the cells, the lowest y first. */
+/* Fills in the centres of the cells, the lowest y first. */
 static void fill_grid(uc_matrix *grid, const cli_plane *plane)
 {
     double x[2], y[2];

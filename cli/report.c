@@ -1,11 +1,11 @@
-/* An evaluation for people and for programs. */
+/* An evaluation as text and as JSON. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cli.h"
 
 #define MATRIX_CLASSES 20 /* a larger confusion matrix is summarised */
-#define LARGEST 10        /* confusions that are shown then */
+#define LARGEST 10        /* confusions that the summary shows */
 
 static json_t *json_counts(const uint64_t *counts, size_t classes)
 {
@@ -28,7 +28,7 @@ static json_t *json_confusion(const uc_evaluation *evaluation)
     return json_counts(evaluation->confusion, K);
 }
 
-/* N[cell] by weights. */
+/* N[cell], with the examples' weights if they have any. */
 static double weight_of(const uc_evaluation *evaluation, size_t cell)
 {
     if (evaluation->weighted)
@@ -36,7 +36,7 @@ static double weight_of(const uc_evaluation *evaluation, size_t cell)
     return (double)evaluation->confusion[cell];
 }
 
-/* A cell of counts, or of weights. */
+/* Adds a cell with a count, or with a sum of weights. */
 static void count_cell(app_grid *table, const uc_evaluation *evaluation, size_t cell)
 {
     if (evaluation->weighted)
@@ -88,7 +88,7 @@ json_t *cli_json_class(const char *name, uint64_t examples, uint64_t predictions
     return class;
 }
 
-/* The error and confusion matrix by the noise that was given; a share stays within 0 and 1. */
+/* Adds the error and confusion matrix corrected for the given noise; shares are clipped to [0, 1]. */
 static void correction_json(json_t *object, const uc_evaluation *evaluation)
 {
     const double error = plugin_error(evaluation);
@@ -148,7 +148,7 @@ static void percent_cell(app_grid *table, double share)
         app_cell(table, "%.1f%%", 100 * share);
 }
 
-/* A row below the counts. */
+/* Prints a row of shares below the counts. */
 static void print_margin(app_grid *table, const char *title, const double *shares, size_t classes)
 {
     app_cell(table, "%s", title);
@@ -157,7 +157,7 @@ static void print_margin(app_grid *table, const char *title, const double *share
     app_cell(table, "%s", "");
 }
 
-/* Counts, or, with `shares`, estimated percentages of all examples. */
+/* Prints counts or, with `shares`, estimated percentages of all examples. */
 static void print_matrix(FILE *file, const uc_evaluation *evaluation, const uc_names *classes,
                          const double *shares)
 {
@@ -233,7 +233,7 @@ static void print_largest(FILE *file, const uc_evaluation *evaluation, const uc_
     app_grid_print(&table, file);
 }
 
-/* Where a user would look for it: below the error on the labels. */
+/* Prints the clean error where users look for it: below the error on the labels. */
 static void print_clean(FILE *file, const cli_report *self)
 {
     const uc_evaluation *evaluation = self->evaluation;

@@ -1,10 +1,10 @@
-/* Predicting a file block by block. */
+/* Predicts files block by block. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* Rows with a value in a column that the model does not know. */
+/* The number of rows with a value in a column that the model does not know. */
 static size_t rows_beyond(const uc_matrix *X, size_t features)
 {
     size_t count = 0;
@@ -74,7 +74,7 @@ typedef struct scoring {
     cli_scored_fn *visit;
     void *user;
     buffers buffer;
-    double rows, beyond; /* seen; with columns that the model does not know */
+    double rows, beyond; /* all rows; rows with columns that the model does not know */
     double unseen;       /* values of categories that it does not know */
     size_t extra;        /* columns of a table that it does not know */
 } scoring;
@@ -106,7 +106,7 @@ static uc_status score_range(scoring *self, const uc_file_range *range, const uc
     return status;
 }
 
-/* What was left out, one line each. */
+/* Says what was left out, one line each. */
 static void tell_left_out(const scoring *self, const double *counts, const char *shown)
 {
     if (counts[1] > 0.0)
@@ -122,7 +122,7 @@ static void tell_left_out(const scoring *self, const double *counts, const char 
                  self->extra == 1 ? "" : "s", self->extra == 1 ? "was" : "were");
 }
 
-/* Options of a table's columns, which a model that was trained on one has decided. */
+/* Refuses options for a table's columns if the model was trained on a table, which has decided them. */
 static uc_status check_columns(const uc_read_settings *read, const uc_table *table)
 {
     const char *option = table && !uc_table_is_plain(table) ? uc_table_decided(table, read) : NULL;
@@ -142,7 +142,7 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     settings.table = uc_model_table(model);
     if (check_columns(read, settings.table) != UC_OK)
         return UC_ERR_INVALID;
-    settings.weights = settings.soft_labels = NULL; /* of the rows of all files: the command's business */
+    settings.weights = settings.soft_labels = NULL; /* the command reads them, for the rows of all files */
     uc_file_range *ranges = NULL;
     size_t count = 0;
     uc_status status =

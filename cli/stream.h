@@ -1,4 +1,4 @@
-/* Inside of unconfuse stream: what its parts share.
+/* Shared by the parts of unconfuse stream.
  *
  *   stream_begin.c    the first look at the data and the learner, or a model to continue from
  *   stream_report.c   the table as it goes, the summary, JSON */
@@ -17,7 +17,7 @@ typedef struct stream_args {
     app_report report;
 } stream_args;
 
-#define STREAM_CLASSES 60 /* with more, the curve does not tell how each of them fares */
+#define STREAM_CLASSES 60 /* with more classes, the curve has no recall of each */
 
 typedef struct stream {
     app_call *call;
@@ -27,22 +27,22 @@ typedef struct stream {
     uc_context context; /* of the rounds: silent, because the table is the progress */
     const uc_learner *learner;
     uc_feedback feedback;
-    uc_dataset data; /* with --shuffle; else empty */
+    uc_dataset data; /* with --shuffle; otherwise empty */
     uc_online *resumed;
-    char classes[256];  /* what messages call those of --classes */
+    char classes[256];  /* how messages name the classes of --classes */
     uc_model *baseline; /* NULL: none */
     uc_session *session;
     size_t points_shown;   /* of the curve, in the progress table */
     uc_session_round last; /* the last round so far */
-    json_t *recalls;       /* of each class, since the point of the curve before: a list for each point */
+    json_t *recalls;       /* for each point of the curve a list: recall of each class since the last point */
     uint64_t examples[STREAM_CLASSES], correct[STREAM_CLASSES]; /* at the last point */
     uc_drift drift;
-    json_t *falls; /* of the share of right proposals: a list; NULL: none yet */
+    json_t *falls; /* list of drops in the share of right proposals; NULL: none yet */
 } stream;
 
 uc_status stream_begin(stream *self);
 
-/* Called after every round: a line of the table at rounds 1, 2, 4, ... */
+/* Called after every round; prints a line of the table at rounds 1, 2, 4, ... */
 uc_status stream_on_round(const uc_session_round *round, void *user);
 void stream_show_last(stream *self);          /* the last line */
 void stream_warn_unknown(const stream *self); /* labels that are not among the classes */

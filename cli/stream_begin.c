@@ -1,4 +1,4 @@
-/* Before the first round: what is to be known of the data, and the learner, new or from a model. */
+/* Before the first round: a first look at the data, and the learner, which is new or from a model. */
 #include "stream.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- a new learner ---- */
 
-/* The sentence says which column of a table the labels are from. */
+/* The message says which column of a table has the labels. */
 static uc_status refuse_one_class(const stream *self, const uc_names *classes)
 {
     uc_reader *reader = NULL;
@@ -23,7 +23,7 @@ static uc_status refuse_one_class(const stream *self, const uc_names *classes)
     return status;
 }
 
-/* look->classes become those of --classes when it is given. */
+/* Sets look->classes to those of --classes, if it is given. */
 static uc_status choose_classes(uc_first_look *look, const stream *self, bool grows)
 {
     const char *given = self->args->classes;
@@ -42,7 +42,7 @@ static uc_status choose_classes(uc_first_look *look, const stream *self, bool gr
     return UC_OK;
 }
 
-/* Standard input tells nothing beforehand. */
+/* Looks at the data beforehand, except if they come from standard input. */
 static uc_status look_at_data(uc_first_look *out, const stream *self, const uc_train_settings *train)
 {
     const stream_args *args = self->args;
@@ -99,20 +99,20 @@ static uc_status begin_new(stream *self)
     return status;
 }
 
-/* ---- a learner that goes on ---- */
+/* ---- a learner that resumes ---- */
 
-/* What a model was learned with, where `auto` is what it came to. */
+/* The settings that a model was learned with, where `auto` has been replaced by the chosen value. */
 typedef struct learned {
     const uc_model_summary *model;
     const uc_option *own_options; /* the learner's */
     void *own;                    /* its settings */
 } learned;
 
-/* A stored value, before it is read as its option reads it. */
+/* A stored value as text, before its option parses it. */
 static void raw_text(char *text, size_t size, const uc_value *value, const char *standard)
 {
     if (!value)
-        snprintf(text, size, "%s", standard); /* an option that is newer than the model */
+        snprintf(text, size, "%s", standard); /* the option is newer than the model */
     else if (value->kind == UC_VALUE_TEXT)
         snprintf(text, size, "%s", value->text);
     else if (value->kind == UC_VALUE_COUNT)
@@ -123,7 +123,8 @@ static void raw_text(char *text, size_t size, const uc_value *value, const char 
         snprintf(text, size, "%s", value->flag ? "on" : "off");
 }
 
-/* The map decides its dimension and width; a model without one has `none`, whatever it was to have. */
+/* Dimension and width are taken from the map itself; a model without one has `none`, whatever was
+ * requested. */
 static bool map_text(char *text, size_t size, const uc_model_summary *model, const char *name)
 {
     const bool mapped = model->map.kernel != NULL, gaussian = mapped && model->map.width > 0;
@@ -140,7 +141,7 @@ static bool map_text(char *text, size_t size, const uc_model_summary *model, con
     return true;
 }
 
-/* As a user would type it; `room` is for settings of the option's table. */
+/* The stored value as a user would type it. `room` has space for settings of the option's table. */
 static void stored_text(char *text, size_t size, const learned *self, const uc_option *option, void *room)
 {
     const uc_option *own = uc_options_find(self->own_options, option->name);
@@ -154,8 +155,9 @@ static void stored_text(char *text, size_t size, const learned *self, const uc_o
         uc_option_text(option, room, text, size);
 }
 
-/* Refuses options of a table that were typed and are not what the model was learned with; `size` is that of
- * its settings. `auto` and `median` leave the value to the program, and the model has it. */
+/* Refuses options of a table that were typed and differ from those that the model was learned with; `size` is
+ * that of the table's settings. `auto` and `median` are accepted: they leave the value to the program, and
+ * the model has one. */
 static uc_status check_table(const stream *self, const learned *before, const uc_option *table,
                              const void *settings, size_t size)
 {
@@ -229,8 +231,8 @@ static uc_status begin_again(stream *self)
     return uc_session_continue(&self->session, self->resumed, &settings, &self->context);
 }
 
-/* The model whose predictions are proposed instead. Rows of a table are encoded as the stream has learned it,
- * which another model cannot read. */
+/* Loads the model whose predictions are proposed instead. This does not work for tables, whose rows are
+ * encoded by what the stream has learned and mean nothing to another model. */
 static uc_status load_baseline(stream *self)
 {
     const char *path = self->args->baseline;

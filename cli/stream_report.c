@@ -1,4 +1,4 @@
-/* What unconfuse stream says: the table as it goes, the recall of each class, JSON. */
+/* The output of unconfuse stream: the table while it runs, the recall of each class, JSON. */
 #include "stream.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static double share(uint64_t part, uint64_t whole)
 
 /* ---- round by round ---- */
 
-/* The points of the curve that were not shown yet; `last` is the round of the last one. */
+/* Prints the points of the curve that were not shown yet; `last` is the round of the last one. */
 static void show_points(stream *self, const uc_session_round *last)
 {
     const uc_names *classes = uc_online_classes(uc_session_online(self->session));
@@ -33,7 +33,7 @@ static void show_points(stream *self, const uc_session_round *last)
     }
 }
 
-/* The recall of each class since the point before; null: it did not occur. */
+/* Adds the recall of each class since the last point; null: the class did not occur. */
 static void add_recalls(stream *self)
 {
     const size_t K = uc_online_classes(uc_session_online(self->session))->count;
@@ -50,7 +50,7 @@ static void add_recalls(stream *self)
     json_array_append_new(self->recalls, recalls);
 }
 
-/* The share of right proposals has fallen: the data, or the classes in them, are no longer what they were. */
+/* Adds a drop in the share of right proposals, which means that the data or their classes have changed. */
 static void add_fall(stream *self)
 {
     const uc_drift *drift = &self->drift;
@@ -83,7 +83,7 @@ void stream_show_last(stream *self)
 
 /* ---- afterwards ---- */
 
-/* Rounds whose label the learner does not know; *example is the first of these labels. */
+/* Counts the rounds whose label the learner does not know; *example is the first of these labels. */
 static uint64_t unknown_rounds(const stream *self, const char **example)
 {
     uint64_t rounds = 0;
@@ -148,7 +148,7 @@ json_t *stream_describe(stream *self, double seconds)
                      events->compared ? app_json_real(share(events->agreed, events->compared)) : json_null());
 }
 
-/* Right proposals since the point before: rounds 1, 2, 3 and 4, 5 to 8, ... */
+/* Draws the share of right proposals between points: rounds 1, 2, 3 and 4, 5 to 8, ... */
 static void draw_curve(const stream *self, FILE *file)
 {
     size_t count;

@@ -1,4 +1,4 @@
-/* Suspicious labels: every labelled example with the probability that its label is right, least likely
+/* Suspicious labels: every labelled example with the probability that its label is right, the least likely
  * first. */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ typedef struct suspects {
     const uc_model *model;
     size_t classes;
     suspect *list;
-    double *probabilities; /* `classes` an example, in the file's order */
+    double *probabilities; /* `classes` per example, in the file's order */
     size_t count, capacity;
     size_t examples, unlabelled, unknown;
-    char **texts; /* the names of the file's labels, as they appear */
+    char **texts; /* the names of the file's labels, in the order in which they appear */
     size_t text_count;
 } suspects;
 
@@ -90,7 +90,7 @@ static void put_real(app_output *output, double value, char end)
     put(output, text, end);
 }
 
-/* `place` finds the probabilities of an example after the list was sorted. */
+/* After the list was sorted, `place` gives the position of an example's probabilities. */
 static void write_list(app_output *output, const suspects *self, const size_t *place)
 {
     const uc_names *classes = uc_model_classes(self->model);
@@ -161,7 +161,7 @@ static uc_status open_output(app_output **out, const app_call *call, const cli_f
     return status == UC_OK ? app_keep_input(call->words[0]) : status;
 }
 
-/* A model that has seen the labels believes them: nothing of that can be undone here. */
+/* Warns if the model was probably trained on these labels, because it then tends to believe them. */
 static uc_status warn_of_training_rows(const uc_model *model, const char *shown, size_t examples)
 {
     uc_model_summary summary;

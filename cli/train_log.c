@@ -1,5 +1,5 @@
-/* Logged events become a table in memory, which is then read as any other: so a model of it knows its columns
- * by name, and predicts tables of the same columns. */
+/* Turns logged events into a table in memory, which is then read like any other. So the model knows its
+ * columns by name, and can predict tables with the same columns. */
 #include "train_log.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static uc_status judge(const service_trained *found, const cli_log *log)
     return UC_OK;
 }
 
-/* Both lists of NAME=TYPE; what the first names counts. Freed with free. */
+/* Joins both lists of NAME=TYPE, of which the first takes precedence; freed with free. */
 static char *join_types(const char *given, const char *found)
 {
     char *all = app_calloc(strlen(given) + strlen(found) + 2, 1);

@@ -1,4 +1,4 @@
-/* Values that the library hands out, as JSON. */
+/* Values from the library as JSON. */
 #include "cli.h"
 
 static json_t *list_json(const uc_values *values);
