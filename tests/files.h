@@ -1,4 +1,4 @@
-/* Files that tests make with the library's own writers: containers, and packed files. */
+/* Files that tests make with the library's own writers: containers and compressed files. */
 #ifndef TESTS_FILES_H
 #define TESTS_FILES_H
 
@@ -17,7 +17,7 @@ static inline uc_status write_container(const char *path, const char magic[8], u
     return uc_output_end(output, uc_container_write_to(output, magic, version, header, arrays, count), false);
 }
 
-/* Packed as the ending of the path says: .gz or .zst. */
+/* Writes a compressed file, as the ending of the path says: .gz or .zst. */
 static inline void write_packed(const char *path, const void *bytes, size_t length)
 {
     uc_output *output = NULL;

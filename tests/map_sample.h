@@ -1,4 +1,4 @@
-/* Rows, and kernel values computed one by one, for the tests of maps. */
+/* Rows and directly computed kernel values, for the tests of maps. */
 #ifndef TESTS_MAP_SAMPLE_H
 #define TESTS_MAP_SAMPLE_H
 
@@ -42,7 +42,7 @@ static inline uc_matrix sparse_copy(const uc_matrix *X)
     return sparse;
 }
 
-/* The value in column j, by looking for it. */
+/* The value in column j, found by a linear search. */
 static inline double value_at(uc_row row, size_t j)
 {
     if (!row.columns)
@@ -53,7 +53,7 @@ static inline double value_at(uc_row row, size_t j)
     return 0.0;
 }
 
-/* The kernel as it is written in a book, over columns 0 .. cols-1. */
+/* The kernel by its textbook formula, over columns 0 .. cols-1. */
 static inline double direct_kernel(const uc_map_settings *settings, uc_row x, uc_row y, size_t cols)
 {
     double product = 0.0, distance = 0.0;

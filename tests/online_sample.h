@@ -1,4 +1,4 @@
-/* Online learners of every kind, and how to play rounds with them, for the tests of online learning. */
+/* Online learners of every kind, and functions to play rounds with them, for the tests of online learning. */
 #ifndef TESTS_ONLINE_SAMPLE_H
 #define TESTS_ONLINE_SAMPLE_H
 
@@ -99,7 +99,7 @@ static inline bool online_has_full_matrix(const online_setup *self)
            (strcmp(self->learner, "soba") == 0 && settings->soba.covariance == 1);
 }
 
-/* The same with and without averaging, a constant feature, unit length: every pair of these values. */
+/* The same learners with several combinations of averaging, constant feature and unit length. */
 static inline bool online_setup_number(online_setup *out, size_t i)
 {
     if (!online_kind(out, i / 4))
@@ -111,7 +111,7 @@ static inline bool online_setup_number(online_setup *out, size_t i)
     return true;
 }
 
-/* Behind landmarks, which arrive while the stream goes on. */
+/* Adds a map of landmarks, which arrive with the stream. */
 static inline void add_landmarks(online_setup *self, uint64_t dimension)
 {
     self->train.map.map = UC_MAP_LANDMARKS;
@@ -150,7 +150,7 @@ static inline uint32_t online_round(uc_online *online, const uc_dataset *data, s
     return online_round_on(online, uc_matrix_row(&data->X, i), data->y[i]);
 }
 
-/* The model and the whole state are the same, bit for bit. */
+/* Checks that the model and the whole state are the same, bit for bit. */
 static inline void check_same_online(const uc_online *a, const uc_online *b)
 {
     uc_model *x, *y;
@@ -173,7 +173,7 @@ static inline void check_same_online(const uc_online *a, const uc_online *b)
     uc_model_free(y);
 }
 
-/* A change of the weights as a learner's `step` gives it, as one number a class; returns how many change. */
+/* The change of the weights by a learner's `step`, one number per class; returns how many change. */
 static inline size_t take_online_step(double *tau, const uc_learner *learner, const void *settings,
                                       const uc_round *round)
 {
@@ -191,7 +191,7 @@ static inline size_t take_online_step(double *tau, const uc_learner *learner, co
     return step.count;
 }
 
-/* Adds to every class what a `relative` learner leaves out: the mean becomes 0. */
+/* Adds the part that a `relative` learner leaves out to every class: the mean becomes 0. */
 static inline void centre(double *values, size_t count)
 {
     double sum = 0.0;

@@ -19,11 +19,11 @@ typedef struct process {
     process_job *job;
     void *user;
     uc_status status;
-    bool left_alone; /* it failed because another one is gone */
+    bool left_alone; /* it failed because another process has ended */
     char sentence[1024];
 } process;
 
-/* false: someone will never come. */
+/* Waits for all processes; false: one of them has ended and will never arrive. */
 static bool meet(meeting *self)
 {
     pthread_mutex_lock(&self->lock);
@@ -49,7 +49,7 @@ static uc_status wait_for_all(const uc_comm *comm)
     return uc_fail(UC_ERR_IO, "another process is gone");
 }
 
-/* What is shown stays until all have waited once more. */
+/* Shows something to the other processes. It stays valid until all have waited once more. */
 static uc_status show(const uc_comm *comm, const void *what)
 {
     ((const process *)comm)->meeting->shown[comm->rank] = what;
@@ -104,7 +104,7 @@ static uc_status exchange(const uc_comm *comm, void *const *to, const size_t *to
     for (int r = 0; r < comm->size && status == UC_OK; r++) {
         const parcels *theirs = self->meeting->shown[r];
         if (theirs->from_bytes[comm->rank] != to_bytes[r])
-            abort(); /* the two do not agree on what is sent */
+            abort(); /* the two processes disagree about the size */
         if (to_bytes[r])
             memcpy(to[r], theirs->from[comm->rank], to_bytes[r]);
     }

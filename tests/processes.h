@@ -1,5 +1,5 @@
-/* Several processes in one, for tests: threads that talk through a comm. One that returns while others
- * wait for it makes them fail, as mpirun would end them. */
+/* Simulates several processes in one, for tests: threads that communicate through a comm. If one returns
+ * while others wait for it, they fail; mpirun would kill them. */
 #ifndef TESTS_PROCESSES_H
 #define TESTS_PROCESSES_H
 
@@ -7,7 +7,7 @@
 
 typedef uc_status process_job(const uc_comm *comm, void *user);
 /* Runs the job in `size` processes. Returns the failure of the lowest rank that failed by itself, with its
- * sentence. */
+ * message. */
 uc_status run_processes(int size, process_job *job, void *user);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the kernels of src/linalg compute, in plain loops: the definition that they are tested against. */
+/* The kernels of src/linalg as simple loops: the definition that they are tested against. */
 #ifndef TESTS_REFERENCE_H
 #define TESTS_REFERENCE_H
 

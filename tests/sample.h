@@ -9,9 +9,9 @@
 
 #include "unconfuse/dataset.h"
 
-/* Labels by turns with some at random, rows around a centre a class; values are multiples of 1/64, so that
- * small sums of them are exact. Sparse: the same values with about half of them zero and left out. Classes
- * are called "1", "2", ... */
+/* Labels take turns, except that some are random; the rows of each class lie around a centre. Values are
+ * multiples of 1/64, so that small sums of them are exact. Sparse: the same values, but about half of them
+ * are zero and left out. Classes are called "1", "2", ... */
 static inline uc_dataset sample_data(size_t rows, size_t cols, size_t classes, bool sparse, uint64_t seed)
 {
     uc_rng rng = uc_rng_make(seed, 100);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Paths that were handed out; kept, so that callers need not free them and leak checkers stay quiet. */
+/* Paths that were returned; kept, so that callers need not free them and leak checkers stay quiet. */
 typedef struct kept_path {
     struct kept_path *next;
     char *path;
@@ -30,7 +30,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-/* Children that a test forks inherit this handler: only the program that made the directory removes it. */
+/* Children that a test forks inherit this handler, so only the process that made the directory removes it. */
 static void clean_up(void)
 {
     if (directory[0] && getpid() == owner)

@@ -1,6 +1,5 @@
-/* What the tests share: cmocka in its order of includes, files in a directory of their own, and checks that
- * say what was wrong. Everything here fails the running test, with a sentence, instead of returning an error.
- */
+/* Shared by all tests: cmocka with its order of includes, files in a separate directory, and checks that say
+ * what was wrong. Everything here fails the running test, with a message, instead of returning an error. */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
@@ -15,7 +14,7 @@
 #include "base/base.h"
 #include "unconfuse/unconfuse.h"
 
-/* A sanitizer needs address space itself: its tests cannot run with little of it. */
+/* A sanitizer needs much address space itself, so tests with little of it cannot run. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -30,15 +29,14 @@
 /* ---- files ----
  * Paths are valid until the program ends. */
 
-/* A path called `name` in a directory that belongs to this program and is removed with all its content at the
- * end. */
+/* The path of `name` in a directory of this program, which is removed with all its content at the end. */
 const char *temporary_path(const char *name);
 /* A file of the source tree, such as source_path("tests/golden/model_1.uc"). */
 const char *source_path(const char *name);
-/* The directory of the public data sets: $UNCONFUSE_DATA, else ../shared/data next to the source tree, else
- * NULL. */
+/* The directory of the public data sets: $UNCONFUSE_DATA, or else ../shared/data next to the source tree, or
+ * else NULL. */
 const char *data_directory(void);
-/* Skips the running test when there is no such directory; otherwise the path of the file in it. */
+/* Sets the path of a file in that directory; skips the running test if there is no such directory. */
 #define data_file_or_skip(path, name)                                                                        \
     do {                                                                                                     \
         (path) = data_file(name);                                                                            \
@@ -54,12 +52,13 @@ void write_bytes(const char *path, const void *bytes, size_t length);
 /* The whole file, followed by a zero byte; the caller frees it with free(). `length` may be NULL. */
 char *read_file(const char *path, size_t *length);
 bool file_exists(const char *path);
-/* The files and directories in the program's temporary directory: unchanged after a write that failed. */
+/* The number of files and directories in the program's temporary directory; a failed write does not change
+ * it. */
 size_t temporary_count(void);
 
 /* ---- checks ---- */
 
-/* |a - b| <= tolerance; NaN is near nothing, and an infinity only near itself. */
+/* |a - b| <= tolerance; NaN is near nothing, and infinity only near itself. */
 #define assert_near(a, b, tolerance) check_near((a), (b), (tolerance), #a, __FILE__, __LINE__)
 /* The same relative to the larger of |a| and |b|. */
 #define assert_near_relative(a, b, tolerance)                                                                \
@@ -102,7 +101,7 @@ void check_failed_allocation(uc_status got, long successes, long live_before, co
 
 /* ---- data ---- */
 
-/* The scaling of X's columns; X stays as it is. */
+/* Learns the scaling of X's columns; does not change X. */
 uc_status learn_scaling(uc_preprocessing *out, uc_scaling scaling, const uc_matrix *X);
 
 #endif

@@ -285,7 +285,7 @@ static void bad_files_get_a_sentence(void **state)
     free(self);
 }
 
-/* Rows by number, by the id where the file has no numbers, and by the id alone where rows have no order. */
+/* Rows are named by number, by id if the file has no numbers, and only by id if rows have no order. */
 static void rows_may_go_by_their_ids(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The error on true classes that audits report: its interval holds what is known here, and is no wider than
- * it has to be. */
+/* The error on true classes that audits report: its interval contains the known error, and is no wider than
+ * necessary. */
 #include "tests/files.h"
 
 #include <math.h>
@@ -88,8 +88,9 @@ static void intervals_of_audits_hold_the_true_error(void **state)
     assert_true(count_held(&width, 700, 2.0, 0.2, false) >= 5); /* by leave-one-out */
 }
 
-/* Where some rows are clear and some are not, labels that are wrong as often in either are told from a model
- * that is: by probabilities, which call all rows clear, the interval would begin at 0 and end above .2. */
+/* Some rows are clear and some are not. If labels are equally often wrong in both, this can be distinguished
+ * from errors of the model. By probabilities, which call all rows clear, the interval would begin at 0 and
+ * end above .2. */
 static void noise_is_told_from_errors(void **state)
 {
     (void)state;

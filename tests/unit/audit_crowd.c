@@ -1,4 +1,4 @@
-/* The consensus of annotators: against a slow computation, and what must hold for every crowd. */
+/* The consensus of annotators: compared with a slow computation, and properties that hold for every crowd. */
 #include "tests/support.h"
 
 #include <math.h>
@@ -184,7 +184,7 @@ static double slow_expect(slow *self)
     return likelihood;
 }
 
-/* R becomes the posterior after so many steps. Returns the log-likelihood of the last parameters. */
+/* Sets R to the posterior after this number of steps. Returns the log-likelihood of the last parameters. */
 static double slow_em(double *R, double *penalty, const uc_crowd *crowd, bool coin, size_t steps,
                       const uint32_t *gold)
 {
@@ -252,7 +252,7 @@ static void the_objective_never_falls(void **state)
     some_crowd_free(&drawn);
 }
 
-/* ---- what it finds ---- */
+/* ---- results ---- */
 
 static void many_labels_of_good_annotators_find_the_truth(void **state)
 {

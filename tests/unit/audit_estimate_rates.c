@@ -186,8 +186,8 @@ static void on_balanced_separable_data_one_rate_converges(void **state)
     assert_true(distance[1] < 0.035 && distance[1] < distance[0]);
 }
 
-/* Both open: what they share cannot be seen (labels that flip alike move no boundary); what they differ by
- * can. */
+/* If both rates are unknown, their common part cannot be estimated, since labels that flip equally often move
+ * no boundary; their difference can. */
 static void on_balanced_separable_data_the_difference_of_two_rates_converges(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ static void of_equally_near_names_the_first_is_suggested(void **state)
     suggests(pair, "ab2", "ab2");
 }
 
-/* A name longer than what is compared letter by letter neither overflows nor is near by accident. */
+/* A name with more letters than are compared neither overflows nor is near by accident. */
 static void long_words_do_no_harm(void **state)
 {
     (void)state;

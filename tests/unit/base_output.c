@@ -310,7 +310,8 @@ static void together(uc_output **files, const char *const *paths)
     }
 }
 
-/* The second file's directory goes before the commit: the first file is again what it was, or not there. */
+/* The second file's directory is removed before the commit: the first file is restored, or does not
+ * appear. */
 static void two_files_appear_together_or_not_at_all(void **state)
 {
     (void)state;

@@ -122,7 +122,7 @@ static void circle_classes_are_arcs_with_a_gap_between_them(void **state)
     }
 }
 
-/* With three classes the weights can be told from the boundaries between them: at every boundary m the two
+/* With three classes the weights can be found from the boundaries between them: at every boundary m the two
  * weights lie at equal angles, m_12 = (a_1 + a_2)/2 and so on. Then every score is known, and the margin is
  * checked directly. */
 static void circle_points_keep_the_margin_to_weights_found_from_the_data(void **state)

@@ -1,4 +1,4 @@
-/* Byte sources: archives, pipes, and what is said when they are not as they should be. */
+/* Byte sources: compressed files, pipes, and the messages about bad ones. */
 #include "tests/files.h"
 
 #include <stdio.h>

@@ -53,7 +53,7 @@ static bool is_usual(const char *p, size_t length)
     return digits >= 1 && digits <= 8;
 }
 
-/* strtod of a field alone: what follows it may go on like a number. */
+/* strtod of only the field, since the text after it may look like more of the number. */
 static float value_of(const char *p, size_t length)
 {
     char field[32] = "";

@@ -369,7 +369,7 @@ static void compare_by_name(const uc_dataset *fold, const uc_dataset *alone, dou
     }
 }
 
-/* A fold's rows are what a table of its training rows alone makes of them. */
+/* A fold's rows are encoded as by a table that was learned only from its training rows. */
 static void folds_learn_from_their_training_rows(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* `audit` on the same rows in dense and in sparse storage, and up to its guard alone. */
+/* `audit` on the same rows in dense and in sparse storage, and runs that stop at its guard. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void rows_that_are_sparse_have_no_standard_view(void **state)
     free_example(&self);
 }
 
-/* The guard alone finds the same true classes and the same loss as all of it. */
+/* A run that stops at the guard finds the same true classes and the same loss as a whole run. */
 static void the_guard_is_that_of_a_whole_run(void **state)
 {
     (void)state;

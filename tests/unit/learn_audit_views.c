@@ -1,5 +1,5 @@
-/* Views, axes, fits and the guard of `audit`, each alone: distances, coordinates and scores against the
- * definitions. */
+/* Views, axes, fits and the guard of `audit`, each by itself: distances, coordinates and scores compared with
+ * their definitions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +109,8 @@ static void distances_are_those_of_the_views(void **state)
     release(&self);
 }
 
-/* Of `standard`: whatever the columns are measured in. Powers of two and shifts are such that floats take
- * them as they are. */
+/* The view `standard` does not depend on the units of the columns. The powers of two and shifts are exact in
+ * floats. */
 static void the_scale_of_columns_does_not_matter(void **state)
 {
     (void)state;

@@ -217,7 +217,7 @@ static void many_rows_have_their_own_share_of_wrong_labels(void **state)
     free(self);
 }
 
-/* The gain of the full family over the symmetric one, beside its standard error. */
+/* The gain of the full family over the symmetric one, compared with its standard error. */
 static void a_family_is_believed_by_its_gain(void **state)
 {
     (void)state;

@@ -108,8 +108,9 @@ typedef struct watched {
     size_t calls, starts;
 } watched;
 
-/* Labels that the rule allows: every positive bag keeps a positive, as a witness exactly one; negative bags
- * are as they were. And the objective, computed here, is what it is said to be and no higher than before. */
+/* Checks that the rule allows the labels: every positive bag keeps a positive, or exactly one as a witness,
+ * and negative bags do not change. Also checks that the objective, computed here, equals the reported one and
+ * is no higher than before. */
 static void check_step(const uc_svm *svm, const double *point, double objective, bool starts, void *user)
 {
     watched *self = user;
@@ -560,7 +561,7 @@ static void every_allocation_may_fail(void **state)
         }
 }
 
-/* ---- what is `auto` is chosen by bags ---- */
+/* ---- values for `auto` are chosen by bags ---- */
 
 static double held_out_error(const uc_svm_settings *settings, const uc_dataset *data, const uint32_t *fold_of,
                              unsigned folds)

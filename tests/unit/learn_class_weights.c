@@ -1,5 +1,5 @@
-/* Class weights as they are told: the same as balanced ones of that size, remembered, and refused where
- * they make no sense. And what a learner says of itself. */
+/* Given class weights: the same as balanced ones of that size, remembered, and refused if they make no sense.
+ * And how a learner describes itself. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static uc_model *trained(const char *learner, const uc_train_settings *train, in
     return model;
 }
 
-/* n/(K n_c) told is n/(K n_c) counted. */
+/* Given weights n/(K n_c) have the same effect as counted ones. */
 static void weights_told_are_those_counted(void **state)
 {
     (void)state;

@@ -101,7 +101,7 @@ static void rounds_are_those_of_explicit_matrices(void **state)
     }
 }
 
-/* At the start all classes are alike; a class that was proposed is better known, so it is another's turn. */
+/* At the start all classes are equal; a class that was proposed is better known, so another one is next. */
 static void what_is_not_known_is_proposed(void **state)
 {
     (void)state;

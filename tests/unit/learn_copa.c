@@ -136,7 +136,7 @@ static double objective(const problem *p, const double *t)
     return sum;
 }
 
-/* The same once more without any theory: nobody near by who keeps the sum does better. */
+/* The same without any theory: no nearby change that keeps the sum is better. */
 static void no_other_change_that_keeps_the_sum_costs_less(void **state)
 {
     (void)state;

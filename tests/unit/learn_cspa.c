@@ -64,7 +64,7 @@ static double cost_of(const problem *self, double a, double loss)
     return (double)(self->K - 1) * a * a + b * b;
 }
 
-/* Golden section. b is free when a alone does it, so the cost is convex in a. */
+/* Golden section. If a alone is enough, b is free, so the cost is convex in a. */
 static double best_gain(const problem *self, double loss)
 {
     double low = 0.0, high = self->beta * loss / self->xx;

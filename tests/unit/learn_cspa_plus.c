@@ -376,7 +376,7 @@ static void classes_may_be_added_while_it_runs(void **state)
         }
 }
 
-/* Each addition alone, and their largest and smallest values. */
+/* Each addition by itself, and their largest and smallest values. */
 static void every_addition_works_alone(void **state)
 {
     (void)state;
@@ -495,8 +495,8 @@ static void columns_that_come_later_give_what_knowing_them_gives(void **state)
     uc_dataset_free(&data);
 }
 
-/* Ten features, of which one or all are not 0, told beforehand or noticed in the first row; the same in
- * both storages. */
+/* Ten features, of which one or all are nonzero. This is announced beforehand or noticed in the first row;
+ * the result is the same in both storages. */
 static void sparse_data_get_no_metric_unless_they_ask_for_it(void **state)
 {
     (void)state;

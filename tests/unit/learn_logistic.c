@@ -353,7 +353,7 @@ static void probabilities_are_the_softmax_of_the_scores(void **state)
     uc_dataset_free(&data);
 }
 
-/* Half of the labels wrong: told of it, the learner is nearly as good as on clean labels. */
+/* Half of the labels are wrong: if the noise is given, the learner is nearly as good as on clean labels. */
 static void forward_correction_recovers_from_noise(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* L-BFGS with its line searches: what they find, and what is said when they find nothing. */
+/* L-BFGS with its line searches: the minima that they find, and the messages if they find none. */
 #include "tests/sample.h"
 
 #include <math.h>

@@ -89,7 +89,7 @@ static void resuming_at_any_round_is_never_stopping(void **state)
     uc_dataset_free(&text);
 }
 
-/* The scores of a model are those that the learner would propose by, but for the bonus. */
+/* The scores of a model are those by which the learner would propose, without the bonus. */
 static void check_model(const uc_dataset *data, const uc_preprocessing *scaling, int normalize,
                         double tolerance)
 {
@@ -400,8 +400,8 @@ static void a_label_teaches_more_than_wrong(void **state)
     assert_true(some > none + 30 && all > some + 10);
 }
 
-/* A label in every round: no class has to be looked for, so a class costs the round in which it is first seen
- * and few more. */
+/* With a label in every round no class must be searched for, so a class costs the round in which it is first
+ * seen and few more. */
 static void labels_leave_nothing_to_find(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* The semi-supervised SVM: its gradient, its minimum, its balance, and what it makes of rows without a
- * label. */
+/* The semi-supervised SVM: its gradient, its minimum, its balance, and how it uses rows without a label. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@ static void hide_labels(uc_dataset *data, size_t keep)
             data->y[i] = UC_NONE;
 }
 
-/* Round clouds at distance `apart` along the first column, classes by turns; `labels` rows a class have a
+/* Round clouds at distance `apart` along the first column; classes take turns; `labels` rows per class have a
  * label. */
 static uc_dataset clouds(size_t rows, size_t cols, size_t classes, double apart, size_t labels, uint64_t seed)
 {
@@ -51,7 +50,7 @@ static uc_model *train_on(uc_dataset *data, double cost, double unlabelled_cost,
     return model;
 }
 
-/* The objective as it is written down, row by row, with the smooth minimum over whole labellings of the
+/* The objective by its definition, row by row, with the smooth minimum over whole labellings of the
  * machines. */
 static double slow_objective(const uc_dataset *data, const double *W, const double *b, size_t P, size_t S,
                              double cost, double unlabelled_cost)
@@ -159,7 +158,7 @@ static void without_unlabelled_rows_it_is_the_plain_svm(void **state)
     }
 }
 
-/* Unlabelled rows that count nothing leave the model of the labelled rows alone. */
+/* Unlabelled rows of cost 0 do not change the model of the labelled rows. */
 static void at_unlabelled_cost_0_only_labelled_rows_count(void **state)
 {
     (void)state;
@@ -217,8 +216,8 @@ static void the_balance_holds(void **state)
     }
 }
 
-/* Two labels a class in ten dimensions: far too few alone, enough with the clouds that the others show. At
- * distance 4 the best rule for two clouds errs in 2.3 % of the cases. */
+/* Two labels per class in ten dimensions: far too few by themselves, but enough with the clouds that the
+ * other rows show. At distance 4 the best rule for two clouds errs in 2.3 % of the cases. */
 static void clouds_with_few_labels_are_found(void **state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static double score(const plain_soba *self, const double *x, size_t k)
     return sum;
 }
 
-/* `r` is among the best other classes, of which there may be several, but for rounding. */
+/* `r` is one of the best other classes, of which there may be several, up to rounding. */
 static void plain_learn(plain_soba *self, const double *x, uint32_t p, double P, uint32_t r)
 {
     double g[ALL] = {0}, z[ALL], solved[ALL];
@@ -155,7 +155,7 @@ static double inverse_at(const uc_online *online, size_t i, size_t j)
     return metric->inverse[i * metric->stride + j] - metric->factor * metric->pending[i] * metric->pending[j];
 }
 
-/* The matrix for two classes and COLS columns, when a class and two columns have come. */
+/* The matrix for two classes and COLS columns, after a class and two columns were added. */
 static void columns_and_classes_that_come_later_find_their_place(void **state)
 {
     (void)state;

@@ -252,8 +252,8 @@ static void without_bias_there_is_no_offset(void **state)
     uc_dataset_free(&data);
 }
 
-/* n/(2 n_c) for every example is as good as examples of the rarer class several times. (With rates the
- * weights are of the true classes, which no repetition of observed ones gives.) */
+/* A weight of n/(2 n_c) for every example is as good as repeating examples of the rarer class. (With rates,
+ * the weights are those of the true classes, which repeating observed labels cannot give.) */
 static void balanced_weights_are_as_good_as_repeated_rows(void **state)
 {
     (void)state;
@@ -330,7 +330,7 @@ static void a_class_without_examples_is_never_predicted(void **state)
     }
 }
 
-/* ---- what is refused, and what is warned of ---- */
+/* ---- errors and warnings ---- */
 
 static char heard[4][256];
 static size_t heard_count;
@@ -417,8 +417,8 @@ static void the_objective_of_refused_rates_falls_without_end(void **state)
     uc_dataset_free(&data);
 }
 
-/* --cost scaled: C times the mean squared length of the rows, from their mean, is fixed. So short rows of
- * any length, and moved by any constant, are told apart alike. */
+/* --cost scaled: C times the mean squared distance of the rows from their mean is fixed. So rows are
+ * separated equally well however short they are and by whatever constant they are shifted. */
 static void the_default_cost_of_csvm_does_not_depend_on_the_length_of_short_rows(void **state)
 {
     (void)state;

@@ -110,7 +110,7 @@ static void so_do_weighted_and_one_sided_machines(void **state)
 
 /* ---- the step ---- */
 
-/* With one row a part, no offset and one epoch: alphas from 0 as if each row were alone, and the best
+/* With one row per part, no offset and one epoch: alphas from 0 as if each row were alone, and the best
  * step. */
 static double dual_value(const uc_svm *svm, const double *alpha, double step)
 {

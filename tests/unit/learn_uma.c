@@ -409,7 +409,7 @@ static void the_corrected_mean_is_unbiased(void **state)
     uc_dataset_free(&data);
 }
 
-/* No noise told and the identity are one thing, and on separable data it learns every label. */
+/* No given noise and the identity are the same, and on separable data it learns every label. */
 static void without_noise_it_is_the_class_sum_perceptron(void **state)
 {
     (void)state;

@@ -121,7 +121,7 @@ static unsigned most_inside(unsigned pause_ms)
     return atomic_load(&self.most);
 }
 
-/* Fewer buffers than threads: they take turns and nobody waits for ever. */
+/* Fewer buffers than threads: the threads take turns and none waits forever. */
 static void more_threads_than_buffers_take_turns(void **state)
 {
     (void)state;

@@ -34,7 +34,7 @@ static void a_product_is_the_sum_of_products(void **state)
     assert_near(uc_dot(A, B, 20), A[0] * B[0] + uc_dot(A + 1, B + 1, 19), 1e-13);
 }
 
-/* 3 x 4 parts of larger matrices, either of them turned, added to what is there. */
+/* 3 x 4 parts of larger matrices, either of them transposed, added to existing values. */
 static void blocks_may_be_transposed_and_have_gaps(void **state)
 {
     (void)state;

@@ -372,7 +372,7 @@ static void a_tile_is_its_products_bit_for_bit_at_every_level(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
-/* Distances from 0 to beyond what a double holds; alone and among others. */
+/* Distances from 0 to beyond the range of a double; one value by itself, and among others. */
 static void gaussian_values_are_those_of_exp_wherever_they_stand(void **state)
 {
     (void)state;

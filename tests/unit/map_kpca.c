@@ -290,7 +290,7 @@ static void every_allocation_may_fail(void **state)
     uc_matrix_free(&small);
 }
 
-/* With the n-th allocation alone failing: nothing, or the map of a fit in which none does. */
+/* If only the n-th allocation fails, the result is either no map or that of a fit in which none fails. */
 static void check_fit_without_one(const uc_matrix *X, double first_eigenvalue)
 {
     uc_map_settings settings = map_settings(UC_MAP_KPCA, UC_KERNEL_GAUSSIAN, 6.0, 3);

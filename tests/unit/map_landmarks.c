@@ -452,7 +452,7 @@ static void parts_of_any_shape_are_single_rows(void **state)
     }
 }
 
-/* With dense landmarks neither zeros behind a row nor zeros left out of it change a bit. */
+/* With dense landmarks, neither zeros after a row nor zeros left out of it change any bit. */
 static void zeros_that_are_stored_or_not_change_nothing(void **state)
 {
     (void)state;

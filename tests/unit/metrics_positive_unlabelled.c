@@ -1,4 +1,4 @@
-/* Figures from labels that some positives alone have. */
+/* Measures for data in which only some positives have a label. */
 #include "tests/support.h"
 
 #include <math.h>

@@ -73,7 +73,7 @@ static void a_model_of_format_1_loads_and_predicts_as_it_did(void **state)
 
 enum { GOLDEN_ROWS = 4, GOLDEN_ROUNDS = 12 };
 
-/* What make_model.c told of a model when it made it. */
+/* What make_model.c recorded about a model when it made it. */
 typedef struct golden {
     const char *file, *learner;
     uint64_t rounds;

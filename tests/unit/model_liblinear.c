@@ -115,7 +115,7 @@ static void two_names_of_one_integer_are_refused(void **state)
     uc_model_free(model);
 }
 
-/* Train, export, import: the same predictions, and the same scores but for unit length. */
+/* Train, export, import: the same predictions and, except with unit length, the same scores. */
 static void an_exported_model_imported_predicts_the_same(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void write_libsvm(const char *path, const uc_dataset *data)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Compares our prediction with LIBLINEAR's, row by row, but for near ties. */
+/* Compares our prediction with LIBLINEAR's, row by row, except for near ties. */
 static void check_predictions(const uc_model *model, const uc_dataset *data, const char *model_path,
                               const char *data_path)
 {

@@ -198,7 +198,7 @@ static void a_row_scores_the_same_alone(void **state)
     }
 }
 
-/* Classes that were never told apart have equal weights: the lowest must win, not rounding. */
+/* Classes that were never distinguished have equal weights: the lowest must win, whatever the rounding. */
 static void equal_classes_tie_and_the_lowest_is_predicted(void **state)
 {
     (void)state;

@@ -246,7 +246,7 @@ static void what_cannot_be_taken_does_not_keep_the_others_waiting(void **state)
     assert_int_equal(taken, 8);
 }
 
-/* ---- who leaves ---- */
+/* ---- a process that ends early ---- */
 
 static uc_status leave(const uc_comm *comm, void *user)
 {

@@ -42,9 +42,9 @@ static void every_block_runs_exactly_once(void **state)
         }
 }
 
-/* Block `lowest` and every second one after it fail. Whether the lowest fails before or after the next one
- * that was already running must not matter: `lowest_first` decides which waits for the other (not for ever:
- * there may be one thread only). */
+/* Block `lowest` and every second one after it fail. It must not matter whether the lowest fails before or
+ * after the next one that was already running: `lowest_first` decides which one waits for the other (not
+ * forever, since there may be only one thread). */
 typedef struct failing {
     size_t lowest;
     bool lowest_first;

@@ -113,8 +113,8 @@ static void scaled_columns_have_the_promised_range_mean_and_deviation(void **sta
     }
 }
 
-/* Column 0 is of 0 and 1 alone, column 1 of one value between them besides, column 2 of many; column 3 is of
- * 0 and 1 but for one row of 1000. */
+/* Column 0 has only 0 and 1, column 1 also has one value between them, column 2 many; column 3 has 0 and 1
+ * except in one row of 1000. */
 static void numbers_are_standardised_and_columns_of_0_and_1_stay(void **state)
 {
     (void)state;
@@ -499,8 +499,8 @@ static void every_allocation_of_a_copy_may_fail(void **state)
 
 /* ---- relevance ---- */
 
-/* Column 0 is the class but for a third of the rows, 1 skewed and of no meaning, 2 the class as 0 and 1 for
- * most rows, 3 constant, 4 has both ends in one class. */
+/* Column 0 is the class except in a third of the rows, 1 is skewed and meaningless, 2 is the class as 0 and 1
+ * in most rows, 3 is constant, 4 has both its extremes in one class. */
 static uc_dataset labelled_columns(void)
 {
     uc_rng rng = uc_rng_make(3, 0);

@@ -442,9 +442,9 @@ static void p_values_are_those_of_the_formula(void **state)
     uc_dataset_free(&data);
 }
 
-/* All rows are alike, and of the last of three classes. Told the label, a learner is wrong once; told
- * "wrong", cspa tries one class after the other and is wrong twice. So it is in every run: there is no
- * variance. */
+/* All rows are equal, and of the last of three classes. A learner that gets the label is wrong once; cspa,
+ * which gets "wrong", tries one class after the other and is wrong twice. This is the same in every run, so
+ * there is no variance. */
 static void differences_without_variance_have_p_values_of_0_and_1(void **state)
 {
     (void)state;
@@ -467,7 +467,7 @@ static void differences_without_variance_have_p_values_of_0_and_1(void **state)
     assert_near(found.learners[2].deviation, 0.0, 1e-15);
     assert_true(found.p_values[1] == 1.0 && found.p_values[2] == 0.0 && found.p_values[6] == 0.0);
     assert_true(found.learners[0].reference && found.learners[1].reference && !found.learners[2].reference);
-    assert_int_equal(found.best, 2); /* the others were told the labels */
+    assert_int_equal(found.best, 2); /* the others got the labels */
     assert_true(found.learners[2].p_value == 1.0 && found.learners[0].p_value == 0.0);
     assert_true(found.learners[0].differs && !found.learners[2].differs);
     uc_comparison_free(&found);

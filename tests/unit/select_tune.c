@@ -1,4 +1,4 @@
-/* Everything called `auto` becomes a number, chosen on the labels as they are. */
+/* Every `auto` becomes a number, which is chosen on the given labels. */
 #include "tests/sample.h"
 
 #include <math.h>
@@ -433,7 +433,7 @@ static bool hear(const char *task, double done, double total, const char *detail
     return true;
 }
 
-/* Each candidate is trained on each of 5 folds; nothing else of what goes on is told. */
+/* Each candidate is trained on each of 5 folds; progress reports nothing else. */
 static void progress_counts_the_trainings(void **state)
 {
     (void)state;
@@ -463,7 +463,7 @@ static void progress_counts_the_trainings(void **state)
     uc_dataset_free(&data);
 }
 
-/* The trainings inside a fold are a part of it, and the folds go forward only. */
+/* The trainings inside a fold are a part of it, and progress never goes back. */
 static void progress_of_folds_contains_that_of_choosing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* ADWIN on drawn bits: what it finds, and how often it cries wolf. */
+/* ADWIN on random bits: the changes that it finds, and how often it gives a false alarm. */
 #include "tests/support.h"
 #include "unconfuse/unconfuse.h"
 

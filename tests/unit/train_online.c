@@ -1,5 +1,5 @@
-/* Learning one example at a time: averages, growth, resuming, delays, against plain bookkeeping; for every
- * learner. */
+/* Learning one example at a time: averages, growth, resuming and delays, compared with simple bookkeeping,
+ * for every learner. */
 #include "tests/online_sample.h"
 
 #include <stdlib.h>
@@ -442,7 +442,7 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     uc_names_free(&classes);
 }
 
-/* Whichever allocation of adding a class fails, the learner stays as it was and can be used. */
+/* Whichever allocation fails when a class is added, the learner does not change and can still be used. */
 static void a_class_that_could_not_be_added_leaves_the_learner_whole(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Other ways to the same learner, bit for bit: saved and resumed, trained, with rows prepared in blocks,
- * told late. */
+/* Other ways to the same learner, bit for bit: saved and resumed, trained, with rows prepared in blocks, with
+ * late feedback. */
 #include "tests/online_sample.h"
 
 #include <stdlib.h>
@@ -247,8 +247,8 @@ static void late_labels_are_learned_from_with_the_scores_of_now(void **state)
     uc_dataset_free(&data);
 }
 
-/* Answers that come 5 rounds late, or never (every seventh). A second learner is never asked: it is only
- * told about the same rows, with the same proposals, and ends with the same weights. */
+/* Answers arrive 5 rounds late, or never (every seventh). A second learner proposes nothing itself: it only
+ * learns from the same rows with the same proposals, and ends with the same weights. */
 static void late_answers_are_learned_from_with_the_scores_of_now(void **state)
 {
     (void)state;

@@ -212,7 +212,7 @@ static void an_apprentice_learns_from_what_the_baseline_is_told(void **state)
     uc_dataset_free(&data);
 }
 
-/* Right or wrong alone names no class: who announces it knows it after its first round. */
+/* Right/wrong feedback names no class: a new class that was announced is known after its first round. */
 static void a_new_label_becomes_a_class_after_its_first_round(void **state)
 {
     static const char *const first[] = {"1", "2"};

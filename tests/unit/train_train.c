@@ -362,8 +362,8 @@ static void matrices_too_large_for_the_memory_are_refused_before_training(void *
     uc_dataset_free(&data);
 }
 
-/* What was checked against the limit is what is used: the weights of a data set have its columns, not more.
- * */
+/* The memory that was checked against the limit is what is used: weights have the data's columns and no
+ * more. */
 static void the_weights_have_room_for_the_columns_and_not_for_more(void **state)
 {
     (void)state;

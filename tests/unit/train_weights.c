@@ -1,5 +1,5 @@
 /* Weights and soft labels: a weight is a number of rows, for every batch learner, in threads and in
- * processes; and what is no weight is refused. */
+ * processes; and invalid weights are refused. */
 #include "tests/files.h"
 #include "tests/processes.h"
 #include "tests/sample.h"
@@ -222,7 +222,7 @@ static void soft_labels_of_one_class_are_labels(void **state)
     }
 }
 
-/* The matrix of logistic, and a row for every class, are the same loss, with class weights too. */
+/* The matrix of logistic and a row for every class give the same loss, with class weights, too. */
 static void soft_labels_are_a_row_for_every_class(void **state)
 {
     (void)state;
