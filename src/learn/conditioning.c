@@ -29,22 +29,31 @@
 
 typedef struct column_job {
     const uc_matrix *X;
-    const double *centre; /* NULL: 0 */
+    const double *centre; /* for add_deviations */
 } column_job;
 
-/* Adds the values of each column, then the counts of values that are not 0, then the number of rows. */
+/* What is summed for each column, one column after the other; the number of rows follows. */
+typedef struct column_sums {
+    double value, size, count; /* x, |x|, and how many are not 0 */
+} column_sums;
+
+enum { SUMS = sizeof(column_sums) / sizeof(double) };
+
 static uc_status add_values(double *sum, size_t first, size_t last, void *user)
 {
     const column_job *job = user;
+    column_sums *columns = (column_sums *)sum;
     for (size_t i = first; i < last; i++) {
         const uc_row row = uc_matrix_row(job->X, i);
         for (size_t k = 0; k < row.count; k++) {
-            const size_t j = uc_row_column(row, k);
-            sum[j] += (double)row.values[k];
-            sum[job->X->cols + j] += row.values[k] != 0.0f;
+            column_sums *column = &columns[uc_row_column(row, k)];
+            const double x = (double)row.values[k];
+            column->value += x;
+            column->size += fabs(x);
+            column->count += x != 0.0;
         }
     }
-    sum[2 * job->X->cols] += (double)(last - first);
+    sum[SUMS * job->X->cols] += (double)(last - first);
     return UC_OK;
 }
 
@@ -56,11 +65,8 @@ static uc_status add_deviations(double *sum, size_t first, size_t last, void *us
         const uc_row row = uc_matrix_row(job->X, i);
         for (size_t k = 0; k < row.count; k++) {
             const size_t j = uc_row_column(row, k);
-            double centre = 0.0;
-            if (job->centre)
-                centre = job->centre[j];
             if (row.values[k] != 0.0f)
-                sum[j] += fabs((double)row.values[k] - centre);
+                sum[j] += fabs((double)row.values[k] - job->centre[j]);
         }
     }
     return UC_OK;
@@ -82,67 +88,66 @@ static uc_status sum_columns(double *sum, size_t length, uc_sum_job *add, column
     return uc_sum_over(&fitting, X->rows, add, job, sum, length);
 }
 
-/* Sets the scale of each column from its mean deviation; counts[j] of its `rows` values are not 0. */
-static void set_scales(uc_conditioning *self, const double *deviation, const double *counts, double rows,
-                       bool sparse, double penalty, double curvature)
+/* Sets the scale of each column from its mean deviation; `deviation` is that of the values that are not 0. */
+static void set_scales(uc_conditioning *self, const column_sums *columns, const double *deviation,
+                       double penalty, double curvature)
 {
     self->scale[0] = curvature > 0.0 ? sqrt(curvature) : 1.0;
     for (size_t j = 0; j < self->columns; j++) {
-        const double zeros = self->centre ? (rows - counts[j]) * fabs(self->centre[j]) : 0.0;
-        const double among = sparse ? counts[j] : rows;
-        const double e = among > 0.0 ? (deviation[j] + zeros) / among : 0.0;
+        const double count = columns[j].count, among = self->sparse ? count : self->rows;
+        double sum = columns[j].size;
+        if (self->centre)
+            sum = deviation[j] + (self->rows - count) * fabs(self->centre[j]);
+        const double e = among > 0.0 ? sum / among : 0.0;
         const double scale = sqrt(penalty + curvature * e * e);
         self->scale[j + 1] = scale > 0.0 ? scale : 1.0;
     }
 }
 
-/* Whether the rows are sparse; counts[j] of the values in column j are not 0. */
-static bool is_sparse(const double *counts, size_t columns, double rows)
+static bool is_sparse(const column_sums *columns, size_t count, double rows)
 {
     double entries = 0.0;
-    for (size_t j = 0; j < columns; j++)
-        entries += counts[j];
-    return entries < UC_SPARSE * rows * (double)columns;
+    for (size_t j = 0; j < count; j++)
+        entries += columns[j].count;
+    return entries < UC_SPARSE * rows * (double)count;
 }
 
-/* Sets the centre to the means of the columns. */
-static uc_status set_centre(uc_conditioning *self, const double *values, double rows)
+/* Sets the centre to the means of the columns, and sums the deviations from it. */
+static uc_status find_centre(uc_conditioning *self, double *deviation, const column_sums *columns,
+                             const uc_matrix *X, const uc_context *context)
 {
     self->centre = uc_alloc(self->columns, sizeof *self->centre);
     if (!self->centre)
         return UC_ERR_NOMEM;
     for (size_t j = 0; j < self->columns; j++)
-        self->centre[j] = values[j] / rows;
-    return UC_OK;
+        self->centre[j] = columns[j].value / self->rows;
+    column_job job = {X, self->centre};
+    return sum_columns(deviation, self->columns, add_deviations, &job, context);
 }
 
 uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t stride, double penalty,
                               double curvature, bool free_offset, const uc_context *context)
 {
-    const size_t d = X->cols;
+    const size_t d = X->cols, length = SUMS * d + 1;
     *out = (uc_conditioning){.columns = d, .stride = stride};
-    double *values = uc_alloc(2 * d + 1, sizeof *values), *deviation = uc_alloc(d, sizeof *deviation);
+    double *sums = uc_alloc(length, sizeof *sums), *deviation = uc_alloc(d, sizeof *deviation);
+    const column_sums *columns = (const column_sums *)sums;
     column_job job = {.X = X};
     uc_status status = UC_ERR_NOMEM;
     out->scale = uc_alloc(d + 1, sizeof *out->scale);
-    if (values && deviation && out->scale)
-        status = sum_columns(values, 2 * d + 1, add_values, &job, context);
+    if (sums && deviation && out->scale)
+        status = sum_columns(sums, length, add_values, &job, context);
     if (status != UC_OK)
         goto cleanup;
-    const double *counts = values + d, rows = values[2 * d];
-    const bool sparse = is_sparse(counts, d, rows);
-    out->sparse = sparse;
-    out->rows = rows;
-    if (free_offset && !sparse && rows > 0.0)
-        status = set_centre(out, values, rows);
-    job.centre = out->centre;
+    out->rows = sums[SUMS * d];
+    out->sparse = is_sparse(columns, d, out->rows);
+    if (free_offset && !out->sparse && out->rows > 0.0)
+        status = find_centre(out, deviation, columns, X, context);
     if (status == UC_OK)
-        status = sum_columns(deviation, d, add_deviations, &job, context);
-    if (status == UC_OK)
-        set_scales(out, deviation, counts, rows, sparse, penalty, curvature);
+        set_scales(out, columns, deviation, penalty, curvature);
 cleanup:
     uc_free(deviation);
-    uc_free(values);
+    uc_free(sums);
     return status;
 }
 

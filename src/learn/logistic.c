@@ -32,6 +32,7 @@
 #define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
 #define NUMBERS_PER_BLOCK ((size_t)8192)
+#define LANE_ENTRIES 8.0 /* values per column that a lane needs */
 #define VECTORS_SAVED 12            /* of the 20 that L-BFGS keeps, Newton steps need 8 */
 #define NEWTON_VECTORS ((size_t)10) /* at the peak, including the model */
 #define LBFGS_VECTORS ((size_t)20)
@@ -210,7 +211,7 @@ static uc_status sum_by_column(double *out, double *totals, row_job *job, const 
 typedef struct lanes_job {
     row_job *rows;
     double *out;
-    double totals[UC_LOGISTIC_LANES][TOTALS];
+    double totals[UC_LOGISTIC_MOST_LANES][TOTALS];
 } lanes_job;
 
 static uc_status fill_lane(size_t lane, void *user)
@@ -220,8 +221,8 @@ static uc_status fill_lane(size_t lane, void *user)
     const size_t n = self->data->X.rows, used = (self->data->X.cols + 1) * self->S;
     double *sum = self->lanes + lane * used;
     memset(sum, 0, used * sizeof *sum);
-    return add_row_range(sum, job->totals[lane], n * lane / UC_LOGISTIC_LANES,
-                         n * (lane + 1) / UC_LOGISTIC_LANES, job->rows);
+    return add_row_range(sum, job->totals[lane], n * lane / self->lane_count,
+                         n * (lane + 1) / self->lane_count, job->rows);
 }
 
 static uc_status join_lanes(size_t block, void *user)
@@ -232,7 +233,7 @@ static uc_status join_lanes(size_t block, void *user)
     const uc_range range = uc_block_range(block, used, NUMBERS_PER_BLOCK);
     memcpy(job->out + range.first, self->lanes + range.first,
            (range.last - range.first) * sizeof *self->lanes);
-    for (size_t lane = 1; lane < UC_LOGISTIC_LANES; lane++)
+    for (size_t lane = 1; lane < self->lane_count; lane++)
         uc_axpy(job->out + range.first, 1.0, self->lanes + lane * used + range.first,
                 range.last - range.first);
     return UC_OK;
@@ -243,13 +244,13 @@ static uc_status sum_by_lane(double *out, double *totals, row_job *rows, const u
     const problem *self = rows->problem;
     const uc_comm *comm = uc_comm_of(context);
     const size_t used = (self->data->X.cols + 1) * self->S;
-    const uc_context fitting = uc_context_for_work(context, (double)(UC_LOGISTIC_LANES * used));
+    const uc_context fitting = uc_context_for_work(context, (double)(self->lane_count * used));
     lanes_job job = {.rows = rows, .out = out};
-    uc_status status = uc_run_blocks(context, UC_LOGISTIC_LANES, fill_lane, &job);
+    uc_status status = uc_run_blocks(context, self->lane_count, fill_lane, &job);
     if (status == UC_OK)
         status = uc_run_blocks(&fitting, uc_block_count(used, NUMBERS_PER_BLOCK), join_lanes, &job);
     memset(totals, 0, TOTALS * sizeof *totals);
-    for (size_t lane = 0; lane < UC_LOGISTIC_LANES; lane++)
+    for (size_t lane = 0; lane < self->lane_count; lane++)
         for (size_t t = 0; t < TOTALS; t++)
             totals[t] += job.totals[lane][t];
     status = uc_comm_agree(comm, status);
@@ -589,18 +590,22 @@ static uc_status plan_newton(problem *self, const uc_fit *fit)
     return uc_comm_agree(comm, status);
 }
 
-/* Adding up lanes is cheaper than a pass over the transposed data if, in every process, the lanes of all
- * columns are fewer numbers than the data and each column has a single weight. */
+/* Adding up lanes is cheaper than a pass over the transposed data if, in every process, columns have at least
+ * LANE_ENTRIES values on average, and a single weight. As many values per column make a lane; from two to
+ * eight lanes, a power of two, so that few values do not pay for clearing and adding up long sums. */
 static uc_status plan_lanes(problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
     const uc_comm *comm = uc_comm_of(fit->context);
-    const double numbers = (double)UC_LOGISTIC_LANES * (double)(X->cols + 1);
-    double unfit = !uc_matrix_is_sparse(X) || self->S > 1 || numbers > (double)uc_matrix_entries(X);
+    const double possible = (double)uc_matrix_entries(X) / (LANE_ENTRIES * (double)(X->cols + 1));
+    double unfit = !uc_matrix_is_sparse(X) || self->S > 1 || possible < 1.0;
     uc_status status = uc_comm_sum(comm, &unfit, 1);
     if (status != UC_OK || unfit > 0.0)
         return status;
-    self->lanes = uc_alloc(UC_LOGISTIC_LANES * (X->cols + 1), sizeof *self->lanes);
+    self->lane_count = 2;
+    while (2 * self->lane_count <= UC_LOGISTIC_MOST_LANES && 2.0 * (double)self->lane_count <= possible)
+        self->lane_count *= 2;
+    self->lanes = uc_alloc(self->lane_count * (X->cols + 1), sizeof *self->lanes);
     return uc_comm_agree(comm, self->lanes ? UC_OK : UC_ERR_NOMEM);
 }
 

@@ -4,7 +4,7 @@
 
 #include "learn/learner.h"
 
-#define UC_LOGISTIC_LANES ((size_t)8)
+#define UC_LOGISTIC_MOST_LANES ((size_t)8)
 
 typedef enum uc_correction {
     UC_CORRECTION_AUTO,
@@ -27,9 +27,9 @@ typedef struct uc_logistic_problem {
     /* For summing the gradient column by column, if there are more columns than rows; NULL: row by row. */
     const uc_matrix *by_column; /* the data, transposed */
     double *residuals;          /* n x S, those of the last gradient */
-    /* For summing it in lanes of rows, each with its own sum: UC_LOGISTIC_LANES x (1 + d) S; NULL: no
-     * lanes. */
+    /* For summing it in lanes of rows, each with its own sum: lane_count x (1 + d) S; NULL: no lanes. */
     double *lanes;
+    size_t lane_count; /* at most UC_LOGISTIC_MOST_LANES */
     double *probabilities; /* n x S: saved by the gradient for the curvature; NULL: not saved */
 } uc_logistic_problem;
 

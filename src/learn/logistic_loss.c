@@ -204,6 +204,10 @@ void uc_logistic_row_product(const problem *self, double *a, const double *p, si
         product(self, a, p, row, work);
         return;
     }
+    if (self->correction != UC_CORRECTION_FORWARD) {
+        a[0] *= p[0] * (1.0 - p[0]);
+        return;
+    }
     const double both[2] = {1.0 - p[0], p[0]};
     double scores[2] = {0.0, a[0]}, two[2];
     product(self, scores, both, row, two);

@@ -6,7 +6,7 @@
  *   f, g, H   the value, gradient and curvature at x        M   approximate diagonal of H
  *   s         the step: about -H^-1 g                       q(s) = <g, s> + <s, H s> / 2
  *
- * Conjugate gradients on M^-1 H s = -M^-1 g stop when an iteration lowers q by no more than a tenth of the
+ * Conjugate gradients on M^-1 H s = -M^-1 g stop when an iteration lowers q by no more than a fifth of the
  * mean decrease per iteration so far, or at a direction in which H is negative. In the latter case the step
  * is what was found before, or the first direction. The step is halved until f decreases by a hundredth of
  * what its slope promises.
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define NUMBERS_PER_BLOCK ((size_t)8192)
-#define ENOUGH 0.1       /* of the mean decrease of q: an iteration that achieves no more is the last */
+#define ENOUGH 0.2       /* of the mean decrease of q: an iteration that achieves no more is the last */
 #define MOST_PRODUCTS 40 /* per step: if more are needed, the curvature is ill-conditioned */
 #define SUFFICIENT 0.01  /* share of the decrease that the slope promises */
 #define MOST_HALVINGS 4

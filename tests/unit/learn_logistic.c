@@ -62,7 +62,7 @@ static void the_gradient_is_that_of_the_formula(void **state)
                 uc_dataset data = sample_data(130, 7, K, how != DENSE, 3);
                 uc_noise noise = noise_of(K, 4);
                 uc_matrix by_column = {0};
-                double residuals[130 * 8], lanes[UC_LOGISTIC_LANES * 8 * 8];
+                double residuals[130 * 8], lanes[UC_LOGISTIC_MOST_LANES * 8 * 8];
                 if (how == BY_COLUMN)
                     assert_ok(uc_matrix_transpose(&by_column, &data.X));
                 double inverse[25], W[8 * 8] = {0}, gradient[8 * 8], objective;
@@ -78,7 +78,8 @@ static void the_gradient_is_that_of_the_formula(void **state)
                                                      .free_offset = true,
                                                      .by_column = how == BY_COLUMN ? &by_column : NULL,
                                                      .residuals = residuals,
-                                                     .lanes = how == BY_LANE ? lanes : NULL};
+                                                     .lanes = how == BY_LANE ? lanes : NULL,
+                                                     .lane_count = UC_LOGISTIC_MOST_LANES};
                 uc_rng rng = uc_rng_make(K, 1);
                 for (size_t j = 0; j < 8; j++)
                     for (size_t q = 0; q < K; q++)
@@ -157,10 +158,11 @@ static void products_are_differences_of_gradients(void **state)
                 const size_t K = shapes[k][0], S = shapes[k][1];
                 sample_problem sample;
                 double W[64], V[64], moved[64], above[64], below[64], product[64], value, along = 0;
-                double lanes[UC_LOGISTIC_LANES * 64];
+                double lanes[UC_LOGISTIC_MOST_LANES * 64];
                 const double h = 1e-6;
                 make_problem(&sample, K, S, correction, how > 0, how == 2);
                 sample.problem.lanes = how == 3 ? lanes : NULL;
+                sample.problem.lane_count = 2;
                 draw(W, S, K, 1);
                 draw(V, S, K, 2);
                 for (size_t i = 0; i < 8 * S; i++)
