@@ -245,15 +245,14 @@ uc_status uc_newton(uc_minimum *out, double *x, size_t count, uc_objective_fn *o
     double **const vectors[] = {&self.trial,    &self.gradient,  &self.trial_gradient, &self.step,
                                 &self.residual, &self.direction, &self.product,        &self.diagonal};
     enum { VECTORS = sizeof vectors / sizeof *vectors };
-    bool enough = self.sums != NULL;
-    for (size_t v = 0; v < VECTORS; v++) {
-        *vectors[v] = uc_alloc(count, sizeof(double));
-        enough = enough && *vectors[v];
-    }
-    const uc_status status = enough ? run(&self, iterations) : UC_ERR_NOMEM;
+    double *room = uc_alloc(count, VECTORS * sizeof *room);
+    for (size_t v = 0; v < VECTORS && room; v++)
+        *vectors[v] = room + v * count;
+    uc_status status = UC_ERR_NOMEM;
+    if (room && self.sums)
+        status = run(&self, iterations);
     *out = self.found;
-    for (size_t v = 0; v < VECTORS; v++)
-        uc_free(*vectors[v]);
+    uc_free(room);
     uc_free(self.sums);
     return status;
 }
