@@ -32,7 +32,7 @@
 #define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
 #define NUMBERS_PER_BLOCK ((size_t)8192)
-#define LANE_ENTRIES 8.0 /* values per column that a lane needs */
+#define LANE_ENTRIES 8.0            /* values per column that a lane needs */
 #define VECTORS_SAVED 12            /* of the 20 that L-BFGS keeps, Newton steps need 8 */
 #define NEWTON_VECTORS ((size_t)10) /* at the peak, including the model */
 #define LBFGS_VECTORS ((size_t)20)

@@ -29,7 +29,7 @@ typedef struct uc_logistic_problem {
     double *residuals;          /* n x S, those of the last gradient */
     /* For summing it in lanes of rows, each with its own sum: lane_count x (1 + d) S; NULL: no lanes. */
     double *lanes;
-    size_t lane_count; /* at most UC_LOGISTIC_MOST_LANES */
+    size_t lane_count;     /* at most UC_LOGISTIC_MOST_LANES */
     double *probabilities; /* n x S: saved by the gradient for the curvature; NULL: not saved */
 } uc_logistic_problem;
 

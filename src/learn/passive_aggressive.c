@@ -100,15 +100,42 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
             sum += losses[i];
         const double theta = (sum - b) / ((double)*count + a);
         size_t kept = 0;
-        for (size_t i = 0; i < *count; i++)
-            if (losses[i] > theta) {
-                losses[kept] = losses[i];
-                classes[kept++] = classes[i];
-            }
+        for (size_t i = 0; i < *count; i++) { /* no branch, since it would be mispredicted often */
+            const double loss = losses[i];
+            losses[kept] = loss;
+            classes[kept] = classes[i];
+            kept += loss > theta;
+        }
         if (kept == *count || kept == 0) /* 0: due to rounding, if all losses equal the root */
             return theta;
         *count = kept;
     }
+}
+
+/* The largest of the scores first .. last-1 and `most`. Two maxima do not wait for each other. */
+static double largest_score(double most, const double *s, size_t first, size_t last)
+{
+    double even = most, odd = most;
+    for (; first + 1 < last; first += 2) {
+        even = s[first] > even ? s[first] : even;
+        odd = s[first + 1] > odd ? s[first + 1] : odd;
+    }
+    if (first < last)
+        even = s[first] > even ? s[first] : even;
+    return odd > even ? odd : even;
+}
+
+/* Appends the losses above the bound of classes first .. last-1, and these classes; returns the new count. */
+static size_t append_losses(double *losses, uint32_t *classes, size_t count, const double *s, uint32_t first,
+                            uint32_t last, double own, double bound)
+{
+    for (uint32_t i = first; i < last; i++) { /* no branch here either */
+        const double loss = 1.0 + s[i] - own;
+        losses[count] = loss;
+        classes[count] = i;
+        count += loss > bound;
+    }
+    return count;
 }
 
 /* Writes the losses of the classes other than y that may be support classes to `work`, and the classes after
@@ -116,21 +143,14 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
  * is a lower bound of the root for all: only few of thousands of classes are above it. */
 static size_t gather_losses(uc_step *out, const double *s, size_t K, uint32_t y, double a)
 {
-    const double largest = 1.0 + s[uc_best_other(s, K, y)] - s[y];
+    const double other = largest_score(largest_score(-INFINITY, s, 0, y), s, y + 1, K);
+    const double largest = 1.0 + other - s[y];
     if (!(largest > 0.0))
         return 0;
     const double bound = (1.0 - BOUND_ROUNDING) * largest / (1.0 + a);
-    double *losses = out->work;
     uint32_t *support = out->classes + 1;
-    size_t count = 0;
-    for (uint32_t i = 0; i < K; i++) {
-        const double loss = 1.0 + s[i] - s[y];
-        if (i != y && loss > bound) {
-            losses[count] = loss;
-            support[count++] = i;
-        }
-    }
-    return count;
+    const size_t count = append_losses(out->work, support, 0, s, 0, y, s[y], bound);
+    return append_losses(out->work, support, count, s, y + 1, (uint32_t)K, s[y], bound);
 }
 
 /* The step for the root `theta`, with the `count` losses that are left. */

@@ -43,9 +43,6 @@ void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const do
 /* The part of a row in columns 0 .. cols-1. */
 uc_row uc_known_row(uc_row row, size_t cols);
 
-/* Prefetches the weights of the row's columns, for a later uc_row_scores or uc_row_update. */
-void uc_row_prefetch(uc_row row, const double *W, size_t S);
-
 /* A symmetric n x n matrix with rows of S doubles, S a multiple of 8, the padding zero: B -= factor u u',
  * and then the products of the new B with `count` vectors of X (at least one), each S doubles: out[r * S +
  * i] = (B X_r)_i. Four vectors cost one pass over B. Every entry of B is computed alike whatever `count`

@@ -122,17 +122,6 @@ uc_row uc_known_row(uc_row row, size_t cols)
     return row;
 }
 
-void uc_row_prefetch(uc_row row, const double *W, size_t S)
-{
-    if (!row.columns)
-        return; /* dense rows use the same weights, which are in the cache already */
-    for (size_t i = 0; i < row.count; i++) {
-        const char *line = (const char *)(W + row.columns[i] * S);
-        for (size_t at = 0; at < S * sizeof(double); at += 64)
-            __builtin_prefetch(line + at);
-    }
-}
-
 size_t uc_argmax(const double *values, size_t count)
 {
     if (count == 0)

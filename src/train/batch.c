@@ -33,25 +33,23 @@ void uc_batch_leave_out_weightless(uc_batch *out, size_t *kept, const uc_batch *
             kept[out->count++] = uc_batch_row(self, i);
 }
 
-void uc_batch_prefetch(const uc_batch *self, size_t i, const double *weights, size_t stride)
+void uc_batch_prefetch(const uc_batch *self, size_t i)
 {
     const uc_matrix *X = self->X;
-    if (self->rows && i + 8 < self->count) {
-        if (X->offsets)
-            __builtin_prefetch(X->offsets + self->rows[i + 8]);
-        __builtin_prefetch(self->labels + self->rows[i + 8]);
-        if (self->weights)
-            __builtin_prefetch(self->weights + self->rows[i + 8]);
-        const uc_row later = uc_matrix_row(X, self->rows[i + 4]);
-        const size_t bytes = uc_min_size(later.count * sizeof(float), 1024);
-        for (size_t at = 0; at < bytes; at += 64) {
-            __builtin_prefetch((const char *)later.values + at);
-            if (later.columns)
-                __builtin_prefetch((const char *)later.columns + at);
-        }
+    if (!self->rows || i + 8 >= self->count)
+        return;
+    if (X->offsets)
+        __builtin_prefetch(X->offsets + self->rows[i + 8]);
+    __builtin_prefetch(self->labels + self->rows[i + 8]);
+    if (self->weights)
+        __builtin_prefetch(self->weights + self->rows[i + 8]);
+    const uc_row later = uc_matrix_row(X, self->rows[i + 4]);
+    const size_t bytes = uc_min_size(later.count * sizeof(float), 1024);
+    for (size_t at = 0; at < bytes; at += 64) {
+        __builtin_prefetch((const char *)later.values + at);
+        if (later.columns)
+            __builtin_prefetch((const char *)later.columns + at);
     }
-    if (i + 1 < self->count)
-        uc_row_prefetch(uc_matrix_row(X, uc_batch_row(self, i + 1)), weights, stride);
 }
 
 uc_status uc_batch_predict(uint32_t **out, const uc_batch *self, const uc_model *model,

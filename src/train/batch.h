@@ -34,9 +34,8 @@ static inline uint32_t uc_batch_baseline(const uc_batch *self, size_t row)
 uc_status uc_batch_check_weights(bool *weightless, const uc_batch *self);
 /* *out becomes the rows whose weight is not 0; `kept` has room for all row numbers. */
 void uc_batch_leave_out_weightless(uc_batch *out, size_t *kept, const uc_batch *self);
-/* Shuffled rows lie anywhere in memory, and a sparse row's weights always do: prefetches what the rounds
- * after the i-th need while that round is still computed. */
-void uc_batch_prefetch(const uc_batch *self, size_t i, const double *weights, size_t stride);
+/* Shuffled rows lie anywhere in memory: prefetches what the rounds after the i-th need. */
+void uc_batch_prefetch(const uc_batch *self, size_t i);
 /* A baseline for every row of X: the model's prediction, as a position in `classes`. *out is freed with
  * uc_free. */
 uc_status uc_batch_predict(uint32_t **out, const uc_batch *self, const uc_model *model,

@@ -478,8 +478,7 @@ static uc_status run_each(uc_session *self, const uc_batch *rows, bool prepared)
         uc_row row = uc_matrix_row(rows->X, at);
         status = find_label(&label, self, rows->labels[at]);
         if (prepared)
-            uc_batch_prefetch(rows, i, self->online->plane[UC_WEIGHTS] + self->online->stride,
-                              self->online->stride);
+            uc_batch_prefetch(rows, i);
         else if (status == UC_OK)
             status = uc_online_prepare_row(&row, self->online, row);
         if (status == UC_OK)
