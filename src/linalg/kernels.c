@@ -4,7 +4,7 @@
  * Weights are feature-major with a stride S of 1, 2 or a multiple of 4 (uc_class_stride). So a row's value
  * x_j is multiplied by one contiguous run of S weights, and no loop over classes has a scalar tail: every
  * class is summed by the same instructions in the same order. Two sums, over the even and the odd entries of
- * the row, hide the latency of the additions; they are added at the end.
+ * the row, hide the latency of the additions; they are added at the end. (One and two classes have more.)
  *
  * Vectors are compiler vector types, never wider than the registers of the level, because gcc moves wider
  * ones through memory.
@@ -92,7 +92,6 @@ typedef pair_at_any_address widest_at_any_address;
 #define WIDTH (sizeof(widest) / sizeof(double))
 #define VECTORS(classes) ((classes) * sizeof(double) / sizeof(widest))
 
-DEFINE_SCORES(scores_of_2, pair, 1)
 DEFINE_SCORES(scores_of_4, widest, VECTORS(4))
 DEFINE_SCORES(scores_of_8, widest, VECTORS(8))
 DEFINE_SCORES(scores_of_12, widest, VECTORS(12))
@@ -100,6 +99,43 @@ DEFINE_SCORES(scores_of_16, widest, VECTORS(16))
 DEFINE_SCORES(scores_of_20, widest, VECTORS(20))
 DEFINE_SCORES(scores_of_24, widest, VECTORS(24))
 DEFINE_SCORES(scores_of_28, widest, VECTORS(28))
+
+/* Two classes: an entry takes a single addition, so only eight sums hide their latency. A quad has the sums
+ * of two entries. */
+#ifdef __AVX__
+#define TWICE(x) ((quad){(x)[0], (x)[0], (x)[1], (x)[1]})
+#endif
+
+ALWAYS_INLINE void scores_of_2(double *scores, uc_row row, const double *W, bool dense)
+{
+    enum { SUMS = 8 };
+    double sums[SUMS][2] = {{0}};
+    size_t i = 0;
+#ifdef __AVX__
+    if (dense) {
+        quad two[SUMS / 2] = {{0}};
+        for (; i + SUMS <= row.count; i += SUMS)
+            for (size_t b = 0; b < SUMS / 2; b++) {
+                const float *x = row.values + i + 2 * b;
+                two[b] += TWICE(x) * LOAD(quad, W + 2 * (i + 2 * b));
+            }
+        memcpy(sums, two, sizeof sums);
+    }
+#endif
+    for (; i + SUMS <= row.count; i += SUMS)
+        for (size_t b = 0; b < SUMS; b++) {
+            const double x = row.values[i + b];
+            prefetch(W, 2, row, i + b, dense, 2);
+            STORE(pair, sums[b]) += x * LOAD(pair, W + 2 * column_at(row, i + b, dense));
+        }
+    for (size_t b = 0; i < row.count; i++, b++) {
+        const double x = row.values[i];
+        STORE(pair, sums[b]) += x * LOAD(pair, W + 2 * column_at(row, i, dense));
+    }
+    for (size_t q = 0; q < 2; q++)
+        scores[q] += ((sums[0][q] + sums[1][q]) + (sums[2][q] + sums[3][q])) +
+                     ((sums[4][q] + sums[5][q]) + (sums[6][q] + sums[7][q]));
+}
 
 /* One vector of the row's values i, i + 1, ... times their weights. */
 ALWAYS_INLINE widest products_at(uc_row row, size_t i, const double *w, bool dense)
@@ -150,7 +186,7 @@ ALWAYS_INLINE void scores_of(double *scores, uc_row row, const double *W, size_t
         return;
     }
     if (S == 2) {
-        scores_of_2(scores, row, W, S, dense, S);
+        scores_of_2(scores, row, W, dense);
         return;
     }
     const bool whole = S <= WHOLE_COLUMN;
