@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "learn/learner.h"
+#include "learn/uma/pair_sums.h"
 #include "linalg/linalg.h"
 
 enum { ERROR_PAIR, CONFUSION_PAIR };
@@ -249,6 +250,20 @@ static void the_incremental_form_takes_the_steps_of_the_naive_one(void **state)
     uc_dataset_free(&large);
 }
 
+/* So many classes that the sums of pairs would be larger than the rows, and are not kept. */
+static void with_more_classes_than_rows_the_steps_are_still_those_of_the_naive_form(void **state)
+{
+    (void)state;
+    for (int choose = ERROR_PAIR; choose <= CONFUSION_PAIR; choose++)
+        for (int step = PERCEPTRON; step <= WORST; step++) {
+            uc_dataset data = sample_data(20, 6, 45, true, 17 + (uint64_t)step);
+            const uc_pair_sums sums = {.X = &data.X, .n = 20, .d = 6, .Q = 45};
+            assert_true(uc_pair_sums_may_use_rows(&sums));
+            check_against_naive(&data, 3, 40, choose, step);
+            uc_dataset_free(&data);
+        }
+}
+
 /* Algorithm 2 of the paper asks for an error set that is not empty; only `perceptron`, where p pays, needs
  * p in it. */
 static void uniform_and_worst_steps_do_not_need_p_among_the_errors(void **state)
@@ -469,15 +484,21 @@ static void relabelling_the_classes_relabels_the_answer(void **state)
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
-    for (int shape = 0; shape < 4; shape++) {
-        const bool sparse = shape % 2, many = shape / 2;
+    static const struct {
+        size_t rows, cols, classes;
+        bool sparse;
+    } shapes[] = {{5000, 40, 6, false},
+                  {5000, 40, 6, true},
+                  {30000, 10, 3, false}, /* the sums are large enough to be cut */
+                  {30000, 10, 3, true},
+                  {40, 1500, 90, true}}; /* the sums are not kept */
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
         char *first = NULL;
         size_t first_length = 0;
         static const unsigned threads[] = {1, 2, 3, 7};
         for (size_t t = 0; t < 4; t++) {
-            /* with three classes, the cells are large enough to be cut */
-            const size_t K = many ? 3 : 6;
-            uc_dataset data = sample_data(many ? 30000 : 5000, many ? 10 : 40, K, sparse, 2);
+            const size_t K = shapes[shape].classes;
+            uc_dataset data = sample_data(shapes[shape].rows, shapes[shape].cols, K, shapes[shape].sparse, 2);
             uc_noise noise = noise_of(K, 5, 1);
             uc_uma_settings settings = defaults();
             settings.iterations = 40;
@@ -566,15 +587,17 @@ static uc_status train_status(uc_model **model, uc_dataset *data, const uc_noise
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    uc_dataset data = sample_data(30, 3, 3, true, 6);
-    uc_noise noise = noise_of(3, 3, 3);
-    uc_model *model = NULL;
-    uc_status status;
-    FOR_EACH_FAILING_ALLOCATION(status, train_status(&model, &data, &noise));
-    assert_int_equal(status, UC_OK);
-    uc_model_free(model);
-    uc_noise_free(&noise);
-    uc_dataset_free(&data);
+    for (size_t K = 3; K <= 30; K += 27) { /* sums that are kept, and not */
+        uc_dataset data = sample_data(K == 3 ? 30 : 12, 3, K, true, 6);
+        uc_noise noise = noise_of(K, 3, 3);
+        uc_model *model = NULL;
+        uc_status status;
+        FOR_EACH_FAILING_ALLOCATION(status, train_status(&model, &data, &noise));
+        assert_int_equal(status, UC_OK);
+        uc_model_free(model);
+        uc_noise_free(&noise);
+        uc_dataset_free(&data);
+    }
 }
 
 static void sums_that_do_not_fit_are_refused_with_the_figure(void **state)
@@ -598,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_incremental_form_takes_the_steps_of_the_naive_one),
+        cmocka_unit_test(with_more_classes_than_rows_the_steps_are_still_those_of_the_naive_form),
         cmocka_unit_test(uniform_and_worst_steps_do_not_need_p_among_the_errors),
         cmocka_unit_test(every_length_of_a_run_returns_the_right_mean),
         cmocka_unit_test(from_zero_the_weights_of_all_classes_sum_to_zero),

@@ -13,6 +13,7 @@
 #include "linalg/linalg.h"
 
 #define ENTRIES_PER_PIECE 4096.0
+#define EMPTY 4.0 /* times the data: numbers per prediction in S that are mostly 0 */
 
 /* The pair of an example that is predicted p. */
 static size_t pair_of(const uc_pair_sums *self, uint32_t p, size_t row)
@@ -231,8 +232,38 @@ static uc_status sort_moves(uc_pair_sums *self, const uint32_t *before, const ui
     return UC_OK;
 }
 
+/* Where S is not kept, only numbers of rows change. */
+static void count_move(uc_pair_sums *self, uint32_t p, size_t row, bool enters)
+{
+    if (p == UC_NONE)
+        return;
+    const size_t pair = pair_of(self, p, row);
+    const double weight = weight_of(self, row);
+    self->stale[p] = true;
+    self->rows[pair] += enters ? 1 : UINT64_MAX;
+    self->N[pair] += enters ? weight : -weight;
+    if (self->rows[pair] == 0)
+        self->N[pair] = 0.0;
+}
+
+static void count_all_moves(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
+{
+    const size_t blocks = (self->n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
+    for (size_t block = 0; block < blocks; block++)
+        for (size_t m = 0; m < self->moved_in[block]; m++) {
+            const size_t row = self->moved[block * UC_PAIR_SUMS_ROWS + m];
+            count_move(self, before[row], row, false);
+            count_move(self, after[row], row, true);
+        }
+    self->predicted = after;
+}
+
 uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after)
 {
+    if (self->from_rows) {
+        count_all_moves(self, before, after);
+        return UC_OK;
+    }
     double *moves = uc_alloc(3 * self->Q * self->Q, sizeof *moves);
     if (!moves)
         return UC_ERR_NOMEM;
@@ -273,30 +304,45 @@ uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted)
 
 /* ---- allocation ---- */
 
+bool uc_pair_sums_may_use_rows(const uc_pair_sums *self)
+{
+    return uc_matrix_is_sparse(self->X) && !uc_is_shared(self->context) &&
+           EMPTY * (double)uc_matrix_entries(self->X) < (double)self->Q * (double)self->d;
+}
+
 uc_status uc_pair_sums_allocate(uc_pair_sums *self)
 {
     const size_t n = self->n, Q = self->Q, blocks = (n + UC_PAIR_SUMS_ROWS - 1) / UC_PAIR_SUMS_ROWS;
     bool complete = true;
-    complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
     complete &= (self->N = uc_alloc(Q * Q, sizeof(double))) != NULL;
     complete &= (self->rows = uc_alloc(Q * Q, sizeof(uint64_t))) != NULL;
     complete &= (self->stale = uc_alloc(Q, sizeof(bool))) != NULL;
     complete &= (self->moved = uc_alloc(n, sizeof(size_t))) != NULL;
     complete &= (self->moved_in = uc_alloc(blocks, sizeof(size_t))) != NULL;
-    complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
-    complete &= (self->pair_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
-    complete &= (self->target = uc_alloc(Q * Q, sizeof(double *))) != NULL;
-    if (!complete)
-        return UC_ERR_NOMEM;
-    return UC_OK;
+    if (self->from_rows) {
+        complete &= (self->B_turned = uc_alloc(Q * Q, sizeof(double))) != NULL;
+    } else {
+        complete &= (self->S = uc_alloc(Q * Q, sizeof(double *))) != NULL;
+        complete &= (self->entry = uc_alloc(2 * n, sizeof(size_t))) != NULL;
+        complete &= (self->pair_start = uc_alloc(Q * Q + 1, sizeof(size_t))) != NULL;
+        complete &= (self->target = uc_alloc(Q * Q, sizeof(double *))) != NULL;
+    }
+    return complete ? UC_OK : UC_ERR_NOMEM;
+}
+
+void uc_pair_sums_set_inverse(uc_pair_sums *self, const double *B)
+{
+    for (size_t q = 0; q < self->Q && self->from_rows; q++)
+        for (size_t k = 0; k < self->Q; k++)
+            self->B_turned[k * self->Q + q] = B[q * self->Q + k];
 }
 
 void uc_pair_sums_free(uc_pair_sums *self)
 {
     for (size_t pair = 0; self->S && pair < self->Q * self->Q; pair++)
         uc_free(self->S[pair]);
-    void *const blocks[] = {self->S,        self->N,     self->stale,      self->moved, self->rows,
-                            self->moved_in, self->entry, self->pair_start, self->target};
+    void *const blocks[] = {self->S,        self->N,     self->stale,      self->moved,  self->rows,
+                            self->moved_in, self->entry, self->pair_start, self->target, self->B_turned};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         uc_free(blocks[i]);
 }

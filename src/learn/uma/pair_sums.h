@@ -1,5 +1,8 @@
 /* The sums that uma uses. The pair of a predicted class p and a label k has the sum S[p][k] of its examples
- * and their number N[p][k], over all processes. Both count each example by its weight. */
+ * and their number N[p][k], over all processes. Both count each example by its weight.
+ *
+ * With many classes and columns nearly all numbers of S are 0, and it would be much larger than the data.
+ * Then it is not kept: what is asked of it is computed from the rows. */
 #ifndef UC_PAIR_SUMS_H
 #define UC_PAIR_SUMS_H
 
@@ -14,7 +17,8 @@ typedef struct uc_pair_sums {
     const double *weights; /* of the rows; NULL: all are 1 */
     size_t n, d, Q;        /* rows of this process, columns, classes */
     const uc_context *context;
-    double **S;     /* Q x Q sums of d numbers, NULL while a pair is empty */
+    bool from_rows; /* S is not kept; set before, by uc_pair_sums_may_use_rows */
+    double **S;     /* Q x Q sums of d numbers, NULL while a pair is empty; NULL: not kept */
     double *N;      /* Q x Q */
     uint64_t *rows; /* Q x Q: number of examples in the pair */
     size_t sums;    /* number of sums in S that are not NULL */
@@ -25,14 +29,26 @@ typedef struct uc_pair_sums {
     size_t *entry;      /* 2n: rows in the order of the pairs that they leave or enter */
     size_t *pair_start; /* Q x Q + 1 */
     double **target;    /* Q x Q: where the entries of each pair are added */
+
+    /* if S is not kept: */
+    const uint32_t *predicted; /* n: the last predictions */
+    double *B_turned;          /* Q x Q: the transposed inverse of the noise */
 } uc_pair_sums;
 
-/* X, y, n, d, Q and context are set before. Freed with uc_pair_sums_free, also after a failure. */
+/* Whether S would take more numbers per prediction than the data have, in a single process. */
+bool uc_pair_sums_may_use_rows(const uc_pair_sums *self);
+/* X, y, n, d, Q, context and from_rows are set before. Freed with uc_pair_sums_free, also after a failure. */
 uc_status uc_pair_sums_allocate(uc_pair_sums *self);
 void uc_pair_sums_free(uc_pair_sums *self);
 /* The rows in `moved` leave the pair of their prediction before and enter that of their prediction after;
  * UC_NONE means no pair. */
 uc_status uc_pair_sums_move(uc_pair_sums *self, const uint32_t *before, const uint32_t *after);
+/* B, Q x Q, is the inverse of the noise that is asked for below. */
+void uc_pair_sums_set_inverse(uc_pair_sums *self, const double *B);
+/* squares[q] = || sum_k B[q][k] S[p][k] ||^2, for all q. */
+uc_status uc_pair_sums_squares(double *squares, const uc_pair_sums *self, const double *B, size_t p);
+/* out = sum_k b[k] S[p][k] / divisor, d numbers. */
+void uc_pair_sums_combine(double *out, const uc_pair_sums *self, const double *b, double divisor, size_t p);
 /* Counts only N for these predictions; S becomes invalid. */
 uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted);
 

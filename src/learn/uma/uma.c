@@ -31,13 +31,13 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
-#define COLUMNS_PER_TILE ((size_t)512)
 #define SEQUENCE_CHOICE 2    /* of random numbers */
 #define RIDGE_CONDITION 50.0 /* the condition number from which `auto` regularises */
 #define RIDGE_WHEN_BAD 0.01
 #define MANY_CLASSES 1000
-#define PAIR_BYTES 97.0   /* kept per pair of classes, here and in the sums */
-#define LOW_DIMENSION 100 /* below it, `auto` returns the best iterate, otherwise the average */
+#define PAIR_BYTES 97.0         /* kept per pair of classes, here and in the sums */
+#define PAIR_BYTES_OF_ROWS 41.0 /* the same if the sums are not kept */
+#define LOW_DIMENSION 100       /* below it, `auto` returns the best iterate, otherwise the average */
 
 typedef struct uma {
     const uc_matrix *X;
@@ -142,86 +142,19 @@ static double corrected_error(const uma *self, double *deviation)
 
 /* ---- choosing a pair ---- */
 
-typedef struct norm_job {
-    const uma *self;
-    size_t p;
-    size_t *present; /* the k that have a sum S[p][k] */
-    size_t count;
-    double *B_present; /* Q x count */
-    double *squares;   /* tiles x Q */
-} norm_job;
-
-/* The squared lengths of z_p1 .. z_pQ over one tile of columns: Z = B S by GEMM. */
-static uc_status norm_tile(size_t tile, void *user)
-{
-    const norm_job *job = user;
-    const uma *self = job->self;
-    const size_t first = tile * COLUMNS_PER_TILE, Q = self->Q;
-    const size_t width = uc_min_size(self->d - first, COLUMNS_PER_TILE);
-    double *sums = uc_alloc(job->count * width, sizeof *sums), *Z = uc_alloc(Q * width, sizeof *Z);
-    if (sums && Z) {
-        for (size_t i = 0; i < job->count; i++)
-            memcpy(sums + i * width, self->sums.S[job->p * Q + job->present[i]] + first,
-                   width * sizeof *sums);
-        uc_multiply(Z, job->B_present, sums, Q, job->count, width);
-        for (size_t q = 0; q < Q; q++) {
-            double square = 0.0;
-            for (size_t j = 0; j < width; j++)
-                square += Z[q * width + j] * Z[q * width + j];
-            job->squares[tile * Q + q] = square;
-        }
-    }
-    uc_free(sums);
-    uc_free(Z);
-    if (!sums || !Z)
-        return UC_ERR_NOMEM;
-    return UC_OK;
-}
-
 static uc_status refresh_norms(uma *self, size_t p)
 {
-    const size_t Q = self->Q, tiles = (self->d + COLUMNS_PER_TILE - 1) / COLUMNS_PER_TILE;
-    norm_job job = {self,
-                    p,
-                    uc_alloc(Q, sizeof(size_t)),
-                    0,
-                    uc_alloc(Q * Q, sizeof(double)),
-                    uc_alloc(tiles * Q, sizeof(double))};
-    uc_status status = UC_ERR_NOMEM;
-    if (!job.present || !job.B_present || !job.squares)
-        goto cleanup;
-    for (size_t k = 0; k < Q; k++)
-        if (self->sums.S[p * Q + k])
-            job.present[job.count++] = k;
-    for (size_t q = 0; q < Q; q++)
-        for (size_t i = 0; i < job.count; i++)
-            job.B_present[q * job.count + i] = self->B[q * Q + job.present[i]];
-    const uc_context fitting =
-        uc_context_for_work(self->context, (double)Q * (double)job.count * (double)self->d);
-    status = uc_run_blocks(&fitting, job.count ? tiles : 0, norm_tile, &job);
-    for (size_t q = 0; q < Q && status == UC_OK; q++) {
-        double square = 0.0;
-        for (size_t tile = 0; tile < tiles; tile++)
-            square += job.squares[tile * Q + q];
-        self->norm[p * Q + q] = sqrt(square) / self->n_all.total;
-    }
+    double *norms = self->norm + p * self->Q;
+    const uc_status status = uc_pair_sums_squares(norms, &self->sums, self->B, p);
+    for (size_t q = 0; q < self->Q; q++)
+        norms[q] = sqrt(norms[q]) / self->n_all.total;
     self->sums.stale[p] = false;
-cleanup:
-    uc_free(job.present);
-    uc_free(job.B_present);
-    uc_free(job.squares);
     return status;
 }
 
 static void compute_z(uma *self, size_t p, size_t q)
 {
-    memset(self->z, 0, self->d * sizeof *self->z);
-    for (size_t k = 0; k < self->Q; k++) {
-        const double *sum = self->sums.S[p * self->Q + k];
-        const double factor = self->B[q * self->Q + k] / self->n_all.total;
-        for (size_t j = 0; sum && j < self->d; j++)
-            self->z[j] += factor * sum[j];
-    }
+    uc_pair_sums_combine(self->z, &self->sums, self->B + q * self->Q, self->n_all.total, p);
 }
 
 /* Computes each class's multiple of z; false if z is not an error that this kind of step corrects. */
@@ -439,16 +372,19 @@ static uc_status invert_noise(uma *self, const uc_noise *noise)
 /* pi = C^-1 (counts of the labels) / n, kept positive. At the start every example is in a pair. */
 static void estimate_class_shares(uma *self)
 {
-    double total = 0.0;
-    for (size_t q = 0; q < self->Q; q++) {
+    const size_t Q = self->Q;
+    double total = 0.0, *labels = self->change;
+    memset(labels, 0, Q * sizeof *labels);
+    for (size_t pair = 0; pair < Q * Q; pair++)
+        labels[pair % Q] += self->sums.N[pair];
+    for (size_t q = 0; q < Q; q++) {
         double share = 0.0;
-        for (size_t p = 0; p < self->Q; p++)
-            for (size_t k = 0; k < self->Q; k++)
-                share += self->B[q * self->Q + k] * self->sums.N[p * self->Q + k] / self->n_all.total;
+        for (size_t k = 0; k < Q; k++)
+            share += self->B[q * Q + k] * labels[k] / self->n_all.total;
         self->class_share[q] = fmax(share, 1.0 / self->n_all.finest);
         total += self->class_share[q];
     }
-    for (size_t q = 0; q < self->Q; q++)
+    for (size_t q = 0; q < Q; q++)
         self->class_share[q] /= total;
 }
 
@@ -565,8 +501,10 @@ static uc_status learn(uma *self, const uc_noise *noise)
     uc_status status = allocate(self);
     if (status == UC_OK)
         status = invert_noise(self, noise);
-    if (status == UC_OK)
-        status = predict_first(self);
+    if (status != UC_OK)
+        return status;
+    uc_pair_sums_set_inverse(&self->sums, self->B);
+    status = predict_first(self);
     if (status != UC_OK)
         return status;
     estimate_class_shares(self);
@@ -582,9 +520,10 @@ static uc_status learn(uma *self, const uc_noise *noise)
 
 static uc_status check_size(const uma *self)
 {
-    const double bytes = 8.0 * (double)self->n * (double)self->Q + 40.0 * (double)self->n +
-                         8.0 * 3.0 * (double)self->Q * (double)self->d +
-                         PAIR_BYTES * (double)self->Q * (double)self->Q;
+    const double bytes =
+        8.0 * (double)self->n * (double)self->Q + 40.0 * (double)self->n +
+        8.0 * 3.0 * (double)self->Q * (double)self->d +
+        (self->sums.from_rows ? PAIR_BYTES_OF_ROWS : PAIR_BYTES) * (double)self->Q * (double)self->Q;
     return uc_memory_check(self->context, bytes, "UMA's scores, weights and pairs of classes");
 }
 
@@ -612,6 +551,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         .Q = self.Q,
         .context = self.context,
     };
+    self.sums.from_rows = uc_pair_sums_may_use_rows(&self.sums);
     if (self.returns == RETURN_AUTO)
         self.returns = self.d < LOW_DIMENSION ? RETURN_BEST : RETURN_AVERAGE;
     uc_noise identity = {0};
