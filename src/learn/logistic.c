@@ -32,13 +32,10 @@
 #define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
 #define NUMBERS_PER_BLOCK ((size_t)8192)
-#define LANE_ENTRIES 8.0            /* values per column that a lane needs */
-#define VECTORS_SAVED 12            /* of the 20 that L-BFGS keeps, Newton steps need 8 */
 #define NEWTON_VECTORS ((size_t)10) /* at the peak, including the model */
 #define LBFGS_VECTORS ((size_t)20)
-#define UNEVEN 3.0  /* mean fourth power of the rows' lengths, divided by the square of their mean square */
-#define STAGE 100.0 /* times the tolerance: when offsets become free */
-#define FAR 100.0   /* times the tolerance: beyond it, L-BFGS ignores where Newton's method ended */
+#define STAGE 100.0        /* times the tolerance: when offsets become free */
+#define FAR 100.0          /* times the tolerance: beyond it, L-BFGS ignores where Newton's method ended */
 #define LEAST_SPREAD 1e-12 /* of p (1 - p) */
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
@@ -565,73 +562,6 @@ static uc_status minimise(uc_model *model, const problem *self, const uc_logisti
     return status;
 }
 
-/* Newton steps are for rows that are mostly zeros and have similar lengths. On raw word counts, where a few
- * rows are far longer than others, conjugate gradients need hundreds of products per step. Newton steps keep
- * the probabilities of all rows, which must fit in what L-BFGS would keep plus a quarter of the data. */
-static uc_status plan_newton(problem *self, const uc_fit *fit)
-{
-    const uc_matrix *X = &fit->data->X;
-    const uc_comm *comm = uc_comm_of(fit->context);
-    const double entries = (double)uc_matrix_entries(X), S = (double)self->S, d = (double)X->cols;
-    const double n = (double)fit->rows, room = VECTORS_SAVED * d * S + entries / 4;
-    double sums[4] = {entries, !uc_matrix_is_sparse(X) || (double)X->rows * S > room};
-    for (size_t i = 0; i < X->rows && sums[1] == 0.0; i++) {
-        const double square = uc_row_norm2(uc_matrix_row(X, i));
-        sums[2] += square / n;
-        sums[3] += square * square / n;
-    }
-    uc_status status = uc_comm_sum(comm, sums, 4);
-    if (status != UC_OK || sums[1] > 0.0 || sums[0] >= UC_SPARSE * n * d)
-        return status;
-    if (!(sums[3] <= UNEVEN * sums[2] * sums[2]))
-        return UC_OK;
-    self->probabilities = uc_alloc(X->rows * self->S, sizeof *self->probabilities);
-    status = self->probabilities ? UC_OK : UC_ERR_NOMEM;
-    return uc_comm_agree(comm, status);
-}
-
-/* Adding up lanes is cheaper than a pass over the transposed data if, in every process, columns have at least
- * LANE_ENTRIES values on average, and a single weight. As many values per column make a lane; from two to
- * eight lanes, a power of two, so that few values do not pay for clearing and adding up long sums. */
-static uc_status plan_lanes(problem *self, const uc_fit *fit)
-{
-    const uc_matrix *X = &fit->data->X;
-    const uc_comm *comm = uc_comm_of(fit->context);
-    const double possible = (double)uc_matrix_entries(X) / (LANE_ENTRIES * (double)(X->cols + 1));
-    double unfit = !uc_matrix_is_sparse(X) || self->S > 1 || possible < 1.0;
-    uc_status status = uc_comm_sum(comm, &unfit, 1);
-    if (status != UC_OK || unfit > 0.0)
-        return status;
-    self->lane_count = 2;
-    while (2 * self->lane_count <= UC_LOGISTIC_MOST_LANES && 2.0 * (double)self->lane_count <= possible)
-        self->lane_count *= 2;
-    self->lanes = uc_alloc(self->lane_count * (X->cols + 1), sizeof *self->lanes);
-    return uc_comm_agree(comm, self->lanes ? UC_OK : UC_ERR_NOMEM);
-}
-
-/* If processes have fewer rows than columns, and every one has the memory for it, gradients are summed by
- * columns. The number of processes that do so affects rounding only. */
-static uc_status turn_data(uc_matrix *by_column, problem *self, const uc_fit *fit)
-{
-    const uc_matrix *X = &fit->data->X;
-    const uc_comm *comm = uc_comm_of(fit->context);
-    /* The untransposed rows are kept. */
-    const double bytes = 8.0 * (2.0 * (double)uc_matrix_entries(X) + (double)X->cols +
-                                (double)X->rows * (1.0 + (double)self->S));
-    if (self->lanes || !uc_matrix_is_sparse(X) || fit->rows / (size_t)uc_comm_size(comm) >= X->cols)
-        return UC_OK;
-    double lacking = uc_memory_check(fit->context, bytes, "transposed data") != UC_OK;
-    uc_status status = uc_comm_sum(comm, &lacking, 1);
-    if (status != UC_OK || lacking > 0.0)
-        return status;
-    self->residuals = uc_alloc(X->rows * self->S, sizeof *self->residuals);
-    status = UC_ERR_NOMEM;
-    if (self->residuals)
-        status = uc_matrix_transpose(by_column, X);
-    self->by_column = by_column;
-    return uc_comm_agree(comm, status);
-}
-
 static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
 {
     const uc_logistic_settings *settings = user;
@@ -667,11 +597,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
         self.C = noise->values;
     status = uc_comm_agree(uc_comm_of(fit->context), status);
     if (status == UC_OK)
-        status = plan_lanes(&self, fit);
-    if (status == UC_OK)
-        status = turn_data(&by_column, &self, fit);
-    if (status == UC_OK)
-        status = plan_newton(&self, fit);
+        status = uc_logistic_plan(&self, &by_column, fit);
     if (status == UC_OK)
         status = minimise(model, &self, settings, fit->context);
     uc_matrix_free(&by_column);

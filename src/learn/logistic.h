@@ -40,6 +40,10 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
 uc_status uc_logistic_product(double *product, const double *V, const uc_logistic_problem *self,
                               const uc_context *context);
 
+/* Allocates lanes, the transposed data (in *by_column) with residuals, or probabilities, if they pay
+ * (logistic_plan.c). The caller frees them, also after a failure. */
+uc_status uc_logistic_plan(uc_logistic_problem *self, uc_matrix *by_column, const uc_fit *fit);
+
 /* ---- for a single row (logistic_loss.c); `work` has room for K numbers ---- */
 
 /* Replaces the scores s of row `row` by the gradient in them; p becomes their softmax. Returns the loss. */
