@@ -10,6 +10,8 @@ each with one JSON object.
                                            mapping the rows; with the sum of the squares of the mapped rows
     logistic FILE LABELS L2 ITERATIONS BIAS LogisticRegression (lbfgs, multinomial), and its objective; without offsets
                                            when BIAS is 0
+    hinge FILE MODEL COST                  the objective of the support vector machines, one class against the rest, of a
+                                           model in LIBLINEAR's text format: the sum over the classes
 
 LABELS are those of an NPY file; "-": FILE is LIBSVM text. What a command read last is kept for the next one.
 """
@@ -150,7 +152,30 @@ def logistic(path, labels, l2, iterations, bias):
     return {**answer, "objective": loss + l2 / 2 * squares, "iterations": int(learner.n_iter_[0])}
 
 
-COMMANDS = {work.__name__: work for work in (load, fit, online, uma, width, features, logistic)}
+# ---- support vector machines ----
+
+
+def read_liblinear(path):
+    """The labels and the weights, a column a class."""
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            name, *words = line.split()
+            if name == "label":
+                labels = numpy.array(words, dtype=float)
+            if name == "w":
+                return labels, numpy.loadtxt(file, ndmin=2)
+    raise ValueError("no weights")
+
+
+def hinge(path, model, cost):
+    rows, classes = read(path, "-")
+    labels, weights = read_liblinear(model)
+    scores = rows[:, :len(weights)] @ weights[:rows.shape[1]]
+    signs = numpy.where(classes[:, None] == labels, 1.0, -1.0)
+    return {"objective": float((weights ** 2).sum() / 2 + float(cost) * numpy.maximum(0, 1 - signs * scores).sum())}
+
+
+COMMANDS = {work.__name__: work for work in (load, fit, online, uma, width, features, logistic, hinge)}
 print(json.dumps({"version": sklearn.__version__}), flush=True)
 for line in sys.stdin:
     command, *arguments = json.loads(line)
