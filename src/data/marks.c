@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "data/scan.h"
-#include "unconfuse/cpu.h"
+#include "linalg/kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -13,7 +13,7 @@
 bool uc_marks_are_fast(void)
 {
 #ifdef HAS_LEVELS
-    return strcmp(uc_cpu_level(), "baseline") != 0 && __builtin_cpu_supports("avx2") &&
+    return uc_kernels_now() != &uc_kernels_baseline && __builtin_cpu_supports("avx2") &&
            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #else
     return false;
