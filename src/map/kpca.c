@@ -358,8 +358,10 @@ static uc_status solve(components *out, gram *self, const uc_map_fitting *fittin
         if (kept)
             bytes += tiles_bytes(n);
     }
+    char what[96];
+    snprintf(what, sizeof what, "kernel PCA of %zu rows (maps nystroem and kgs take less)", n);
     if (status == UC_OK)
-        status = uc_eigen_check(order, bytes + result, "kernel PCA", fitting->context);
+        status = uc_eigen_check(order, bytes + result, what, fitting->context);
     if (status != UC_OK)
         return status;
     out->values = uc_alloc(D, sizeof *out->values);

@@ -133,7 +133,8 @@ static void what_does_not_fit_in_any_way_is_refused_with_the_figure(void **state
     const uc_map_settings settings = map_settings(UC_MAP_KPCA, UC_KERNEL_GAUSSIAN, 6.0, 100);
     const uc_context tight = {.memory = 1000000};
     uc_map *map;
-    assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM, "kernel PCA needs ");
+    assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM,
+                     "rows (maps nystroem and kgs take less) needs ");
     assert_error_has(uc_map_fit(&map, &settings, &X, 1, &tight), UC_ERR_NOMEM,
                      "more than the limit of 1.0 MB ({memory})");
     uc_matrix_free(&X);
