@@ -14,7 +14,8 @@ SIZES = {
     "rp": {"full": [(200_000, 1000, 40), (1_000_000, 200, 40), (1_000_000, 100, 40)],  # rows, columns, steps
            "quick": [(20_000, 1000, 20)]},
     "scale": {"full": (1_000_000, 100, 26, 5), "quick": (100_000, 100, 26, 5)},
-    "logistic": {"full": (20_000, 200, 10), "quick": (2000, 50, 10)},  # rows, columns, classes
+    "logistic": {"full": [(20_000, 200, 10), (200_000, 50, 2)],  # rows, columns, classes
+                 "quick": [(2000, 50, 10), (2000, 50, 2)]},
 }
 SPARSE_BYTES = {"full": 10_000_000, "quick": 1_000_000}
 L2 = 1e-4
@@ -23,6 +24,7 @@ SVM_SETTINGS = (0.02, 0.003)  # --smoothing and --tolerance of csvm
 SVM_NEAR = 0.01  # of the smallest objective seen, relative: where LIBLINEAR's clock stops
 LIBLINEAR_TOLERANCES = ("1", "0.3", "0.2", "0.1", "0.03", "0.01")  # -e; 0.1 by default
 NEAR = 1e-4  # of the smallest objective seen, relative: where the clock of `logistic` stops
+CHOLESKY = "scikit-learn, newton-cholesky"  # for dense rows of two classes
 MOST_ITERATIONS = {"full": 100, "quick": 20}
 LOGISTIC_TOLERANCES = ("0.1", "0.03", "0.01", "0.003", "0.001", "0.0001")  # -e of LIBLINEAR; 0.01 by default
 
@@ -164,6 +166,8 @@ def logistic_on(bench, classes, name, files, bias=1, peer=None):
     fits = {"unconfuse": ours}
     if bench.sklearn:
         fits["scikit-learn"] = lambda iterations: bench.sklearn.ask("logistic", *files, L2, iterations, bias)
+    if bench.sklearn and classes == 2 and files[1] != "-":
+        fits[CHOLESKY] = lambda iterations: bench.sklearn.ask("logistic", *files, L2, iterations, bias, "newton-cholesky")
     most = MOST_ITERATIONS[bench.args.size]
     best = min(fit(most)["objective"] for fit in fits.values())
     target = best * (1 + NEAR)
@@ -180,9 +184,9 @@ def logistic_on(bench, classes, name, files, bias=1, peer=None):
 
 
 def logistic(bench):
-    rows, columns, classes = SIZES["logistic"][bench.args.size]
     result = [logistic_on(bench, classes, "%d rows, %d columns, %d classes" % (rows, columns, classes),
-                          bench.make_arrays(rows, columns, classes))]
+                          bench.make_arrays(rows, columns, classes))
+              for rows, columns, classes in SIZES["logistic"][bench.args.size]]
     for classes in (20, 2):
         data = bench.make_data(["sparse", str(classes)], SPARSE_BYTES[bench.args.size])
         facts = bench.ask("read", data, 1)
@@ -287,8 +291,8 @@ def wanted(result, add):
             ratio(entry["times"], entry["near"]), lambda x: x >= 1)
     for entry in result.get("logistic", []):
         kind = "%s, classes: %d" % ("sparse" if entry["name"].startswith("sparse") else "dense", entry["classes"])
-        add("logistic against scikit-learn, %s" % kind, "at least 1x", ratio(entry["times"], "scikit-learn"),
-            lambda x: x >= 1)
+        for peer in ("scikit-learn", CHOLESKY, "LIBLINEAR"):
+            add("logistic against %s, %s" % (peer, kind), "at least 1x", ratio(entry["times"], peer), lambda x: x >= 1)
     if "scale" in result:
         add("memory of uma besides the scores, %d rows" % result["scale"]["rows"], "at most 1.3x the data",
             result["scale"]["ratio"], lambda x: x <= 1.3)

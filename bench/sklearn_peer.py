@@ -8,8 +8,8 @@ each with one JSON object.
     width FILE                             the median squared distance of 1,000 random pairs of rows
     features kpca|nystroem FILE DIMENSION WIDTH     KernelPCA, by its fastest solver, or Nystroem: learning the map, and
                                            mapping the rows; with the sum of the squares of the mapped rows
-    logistic FILE LABELS L2 ITERATIONS BIAS LogisticRegression (lbfgs, multinomial), and its objective; without offsets
-                                           when BIAS is 0
+    logistic FILE LABELS L2 ITERATIONS BIAS [SOLVER]     LogisticRegression (lbfgs, multinomial; newton-cholesky is for two
+                                           classes), and its objective; without offsets when BIAS is 0
     hinge FILE MODEL COST                  the objective of the support vector machines, one class against the rest, of a
                                            model in LIBLINEAR's text format: the sum over the classes
 
@@ -139,16 +139,19 @@ def features(kind, path, dimension, width):
     return {"fit": [fit], "apply": [apply], "squares": float((mapped ** 2).sum())}
 
 
-def logistic(path, labels, l2, iterations, bias):
+def logistic(path, labels, l2, iterations, bias, solver="lbfgs"):
     rows, classes = read(path, labels)
     count, l2 = rows.shape[0], float(l2)
-    learner = LogisticRegression(C=1 / (count * l2), multi_class="multinomial", solver="lbfgs", tol=1e-9,
-                                 max_iter=int(iterations), fit_intercept=bias != "0")
+    # newton-cholesky has a single vector for two classes: the difference of the two, each of which is half of it
+    single = solver == "newton-cholesky"
+    learner = LogisticRegression(C=(2 if single else 1) / (count * l2), multi_class="ovr" if single else "multinomial",
+                                 solver=solver, tol=1e-9, max_iter=int(iterations), fit_intercept=bias != "0")
     _, answer = timed(lambda: learner.fit(rows, classes))
     own = numpy.searchsorted(learner.classes_, classes)
     loss = -learner.predict_log_proba(rows)[numpy.arange(count), own].mean()
-    # of two classes only one is kept, whose weights are those of the other with the sign changed
-    squares = (learner.coef_ ** 2).sum() * (2 if len(learner.classes_) == 2 else 1)
+    squares = (learner.coef_ ** 2).sum()
+    if len(learner.classes_) == 2:
+        squares *= 0.5 if single else 2  # of lbfgs only one is kept, whose weights are those of the other, negated
     return {**answer, "objective": loss + l2 / 2 * squares, "iterations": int(learner.n_iter_[0])}
 
 
