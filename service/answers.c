@@ -75,6 +75,18 @@ void route_problem(response *out, const problem *why)
     answer_text(out, why->status, "application/problem+json", &body);
 }
 
+/* A problem, with the sentence where clients of the Open Inference Protocol look for it as well. */
+void route_inference_problem(response *out, const problem *why)
+{
+    text body = {0};
+    add_problem(&body, why);
+    body.size--; /* the closing brace */
+    text_add_string(&body, ",\"error\":");
+    text_add_json_string(&body, why->detail);
+    text_add_string(&body, "}\n");
+    answer_text(out, why->status, "application/problem+json", &body);
+}
+
 /* Takes ownership of the JSON. */
 static void answer_json(response *out, int status, json_t *json)
 {

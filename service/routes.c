@@ -284,15 +284,22 @@ static const route routes[] = {
     {"GET", "/v1/openapi.json", JOB_READY, NULL, NULL, answer_openapi, "This description", NULL},
     {"GET", "/", JOB_READY, NULL, NULL, answer_page, "The dashboard", NULL},
     {"GET", "/v1/live", JOB_LIVE, NULL, NULL, NULL, "What the dashboard shows, as server-sent events", NULL},
-    {"GET", "/v2/health/live", JOB_READY, NULL, NULL, answer_health, "Open Inference Protocol: alive", NULL},
-    {"GET", "/v2/health/ready", JOB_READY, begin_simple, finish_ready, NULL, "Open Inference Protocol: ready",
+    {"GET", "/v2/health/live", JOB_READY, NULL, NULL, answer_server_live, "Open Inference Protocol: alive",
      NULL},
+    {"GET", "/v2/health/ready", JOB_READY, begin_simple, finish_server_ready, NULL,
+     "Open Inference Protocol: ready", NULL},
     {"GET", "/v2", JOB_READY, NULL, NULL, answer_server, "Open Inference Protocol: the server", NULL},
     {"GET", "/v2/models/{name}/ready", JOB_STATE, begin_simple, finish_model_ready, NULL,
      "Open Inference Protocol: the model is ready", NULL},
     {"GET", "/v2/models/{name}", JOB_STATE, begin_simple, finish_metadata, NULL,
      "Open Inference Protocol: metadata", NULL},
     {"POST", "/v2/models/{name}/infer", JOB_PREDICT, begin_infer, finish_infer, NULL,
+     "Open Inference Protocol: scores", "Inference"},
+    {"GET", "/v2/models/{name}/versions/1/ready", JOB_STATE, begin_simple, finish_model_ready, NULL,
+     "Open Inference Protocol: the model is ready", NULL},
+    {"GET", "/v2/models/{name}/versions/1", JOB_STATE, begin_simple, finish_metadata, NULL,
+     "Open Inference Protocol: metadata", NULL},
+    {"POST", "/v2/models/{name}/versions/1/infer", JOB_PREDICT, begin_infer, finish_infer, NULL,
      "Open Inference Protocol: scores", "Inference"},
     {0},
 };
@@ -358,6 +365,14 @@ const route *route_find(const char *method, const char *path, problem *why)
     return NULL;
 }
 
+static void refuse(response *out, const route *self, const problem *why)
+{
+    if (strncmp(self->path, "/v2", 3) == 0)
+        route_inference_problem(out, why);
+    else
+        route_problem(out, why);
+}
+
 job *route_begin(response *out, const route *self, const request *given, engine *from)
 {
     char model[SERVED_NAME + 1] = "", event[4 * SERVED_ID + 1] = "";
@@ -370,7 +385,7 @@ job *route_begin(response *out, const route *self, const request *given, engine 
     else if (named)
         work = self->begin(self, given, model, event, &why);
     if (why.status)
-        route_problem(out, &why);
+        refuse(out, self, &why);
     /* cppcheck-suppress returnDanglingLifetime ; a job has its own copy of a problem */
     return work;
 }
@@ -378,7 +393,7 @@ job *route_begin(response *out, const route *self, const request *given, engine 
 void route_finish(response *out, const route *self, job *done)
 {
     if (done->why.status)
-        route_problem(out, &done->why);
+        refuse(out, self, &done->why);
     else
         self->finish(out, done);
 }

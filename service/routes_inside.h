@@ -19,6 +19,7 @@ const route *route_at(size_t i); /* NULL past the end */
 json_t *route_body(const request *given, problem *why);
 
 /* answers.c */
+void route_inference_problem(response *out, const problem *why);
 void finish_json(response *out, job *done);
 void finish_proposals(response *out, job *done);
 void finish_predictions(response *out, job *done);
@@ -36,7 +37,9 @@ void answer_openapi(response *out, const request *given, engine *from, const cha
 job *begin_infer(const route *self, const request *given, const char *model, const char *event, problem *why);
 void finish_infer(response *out, job *done);
 void finish_metadata(response *out, job *done);
+void finish_server_ready(response *out, job *done);
 void finish_model_ready(response *out, job *done);
+void answer_server_live(response *out, const request *given, engine *from, const char *model, problem *why);
 void answer_server(response *out, const request *given, engine *from, const char *model, problem *why);
 
 #endif

@@ -376,10 +376,13 @@ def check_metrics(text):
 
 def test_open_inference_protocol(model):
     """Scores for platforms that speak it: no event, nothing learned."""
-    assert model.get("/v2").json["name"] == "unconfuse" and model.get("/v2/health/live").status == 200
-    assert model.get("/v2/health/ready").status == 200 and model.get("/v2/models/m/ready").json == {"name": "m", "ready": True}
-    assert model.get("/v2/models/n/ready").status == 404
+    assert model.get("/v2").json["name"] == "unconfuse" and model.get("/v2/health/live").json == {"live": True}
+    assert model.get("/v2/health/ready").json == {"ready": True}
+    assert model.get("/v2/models/m/ready").json == {"name": "m", "ready": True} == model.get("/v2/models/m/versions/1/ready").json
+    missing = model.get("/v2/models/n/ready")
+    assert missing.status == 404 and missing.json["error"] == missing.detail  # where clients of the protocol look
     described = model.get("/v2/models/m").json
+    assert described == model.get("/v2/models/m/versions/1").json and described["versions"] == ["1"]
     assert described["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, -1]}]
     assert [output["shape"] for output in described["outputs"]] == [[-1, 3], [-1]]
     event = propose(model, [1, 2, 3]).json["id"]
@@ -393,13 +396,22 @@ def test_open_inference_protocol(model):
         scores, classes = answer["outputs"]
         assert scores["shape"] == [2, 3] and scores["data"] == [score for one in expected for score in one["scores"].values()]
         assert classes["data"] == [one["class"] for one in expected]
+        assert model.post("/v2/models/m/versions/1/infer", {"id": "request-7", "inputs": [tensor]}).json == answer
+        wanted = model.post("/v2/models/m/infer", {"inputs": [tensor], "outputs": [{"name": "class"}]}).json
+        assert wanted["outputs"] == [classes]
     assert model.get("/v1/models/m").json == before
     for wrong, sentence in (({"shape": [2, 2]}, "inputs[0].data: expected 4 numbers, as inputs[0].shape says"),
                             ({"shape": [6]}, "inputs[0].shape: expected [rows, columns], rows from 1 to 1000"),
                             ({"data": [rows[0], [1, 2]]}, "inputs[0].data: expected 6 numbers, as inputs[0].shape says"),
-                            ({"data": ["a"] * 6}, "inputs[0].data: number 1 of row 1 is not a number")):
-        assert model.post("/v2/models/m/infer", {"inputs": [{**tensor, **wrong}]}).detail == sentence
-    assert model.post("/v2/models/m/infer", {"inputs": []}).detail == "inputs: expected one tensor"
+                            ({"data": ["a"] * 6}, "inputs[0].data: number 1 of row 1 is not a number"),
+                            ({"datatype": "BYTES"}, "inputs[0].datatype: expected a type of numbers, such as FP32"),
+                            ({"datatype": None}, "inputs[0].datatype: expected a type of numbers, such as FP32")):
+        refused = model.post("/v2/models/m/infer", {"inputs": [{**tensor, **wrong}]})
+        assert refused.detail == sentence == refused.json["error"]
+    for inputs in ([], [tensor, tensor]):  # a second one would be left out without a word
+        assert model.post("/v2/models/m/infer", {"inputs": inputs}).detail == "inputs: expected one tensor"
+    for outputs, sentence in (({}, "outputs: expected an array"), ([{"name": "x"}], "outputs[0]: expected the name scores or class")):
+        assert model.post("/v2/models/m/infer", {"inputs": [tensor], "outputs": outputs}).detail == sentence
 
 
 def test_openapi_and_metrics(model):
