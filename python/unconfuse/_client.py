@@ -119,12 +119,19 @@ class Client:
     def _answer(id: str, right: bool | None, label: str | None) -> dict[str, Any]:
         if (right is None) == (label is None):
             raise ValueError("give either right or label")
-        return {"id": id, "right": bool(right)} if label is None else {"id": id, "label": label}
+        if label is not None:
+            return {"id": id, "label": label}
+        plain = getattr(right, "tolist", lambda: right)()  # NumPy's True is no bool
+        if not isinstance(plain, bool):  # "no" would count as true
+            raise TypeError(f"right is True or False, not {right!r:.80}")
+        return {"id": id, "right": plain}
 
-    def define(self, model: str, classes: Iterable[str], learner: str = "onebit", settings: Mapping[str, Any] | None = None,
+    def define(self, model: str, classes: Iterable[str], learner: str | None = None, settings: Mapping[str, Any] | None = None,
                **more: Any) -> dict[str, Any]:
-        """Makes the model, or adds classes to it; `more` is mode, explore or expired. Returns its state."""
-        body = {"learner": learner, "classes": list(classes), "settings": settings or {}, **more}
+        """Makes the model, with the learner onebit if none is named, or adds classes to it. What is not given stays as it is.
+        `more` is mode, explore or expired. Returns the model's state."""
+        given = {"learner": learner, "settings": settings}
+        body = {"classes": list(classes), **{name: value for name, value in given.items() if value is not None}, **more}
         state: dict[str, Any] = self._json("PUT", self._path(model), body)
         return state
 
@@ -143,12 +150,15 @@ class Client:
         event: dict[str, Any] = self._json("POST", self._path(model, "propose"), self._example(features, id, baseline))
         return event
 
-    def propose_many(self, model: str, rows: Iterable[Any], ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    def propose_many(self, model: str, rows: Iterable[Any], ids: Sequence[str] | None = None,
+                     baselines: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """The same for several examples, 1,000 in a request; one that was refused is a dict with status and detail."""
         rows = list(rows)
-        if ids is not None and len(ids) != len(rows):
-            raise ValueError(f"{len(rows)} rows, but {len(ids)} ids")
-        examples = [self._example(row, None if ids is None else ids[i], None) for i, row in enumerate(rows)]
+        for name, given in (("ids", ids), ("baselines", baselines)):
+            if given is not None and len(given) != len(rows):
+                raise ValueError(f"{len(rows)} rows, but {len(given)} {name}")
+        examples = [self._example(row, None if ids is None else ids[i], None if baselines is None else baselines[i])
+                    for i, row in enumerate(rows)]
         return self._batches(model, "propose", "examples", examples, "proposals")
 
     def feedback(self, model: str, id: str, right: bool | None = None, label: str | None = None) -> dict[str, Any]:
@@ -158,7 +168,7 @@ class Client:
 
     def feedback_many(self, model: str, answers: Mapping[str, bool | str]) -> list[dict[str, Any]]:
         """The same for a dict of id to True or False, or to a label."""
-        body = [self._answer(id, answer, None) if isinstance(answer, bool) else self._answer(id, None, answer)
+        body = [self._answer(id, None, answer) if isinstance(answer, str) else self._answer(id, answer, None)
                 for id, answer in answers.items()]
         return self._batches(model, "feedback", "answers", body, "answers")
 

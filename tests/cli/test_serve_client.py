@@ -64,6 +64,33 @@ def test_batches_of_any_size_and_arrays(tmp_path):
         module.Client(url, retries=1).models()
 
 
+def test_classes_are_added_without_repeating_the_definition(tmp_path):
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service, \
+            module.Client(f"http://127.0.0.1:{service.port}") as client:
+        client.define("m", ["a", "b"], learner="cspa-plus", settings={"bonus": 0.5}, explore=0.25)
+        state = client.define("m", ["a", "b", "c"])
+        assert (state["learner"], state["classes"], state["settings"]) == ("cspa-plus", ["a", "b", "c"], {"bonus": 0.5})
+        assert state["explore"] == 0.25 and client.define("other", ["a", "b"])["learner"] == "onebit"
+
+
+def test_an_answer_is_true_or_false(tmp_path):
+    """A text such as "no" is never taken for right."""
+    with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service, \
+            module.Client(f"http://127.0.0.1:{service.port}") as client:
+        client.define("m", ["a", "b"], learner="cspa-plus", mode="apprentice")
+        made = client.propose_many("m", [[1, 0], [0, 1], [1, 1]], ids=["x", "y", "z"], baselines=["a", "b", "a"])
+        assert [event["class"] for event in made] == ["a", "b", "a"]
+        with pytest.raises(ValueError, match="1 rows, but 2 baselines"):
+            client.propose_many("m", [[1, 0]], baselines=["a", "b"])
+        for wrong in ("no", 0, 1.0, Array("yes")):
+            with pytest.raises(TypeError, match="right is True or False, not"):
+                client.feedback("m", "x", right=wrong)
+        assert client.state("m")["answered"] == 0
+        assert client.feedback("m", "x", right=Array(False))["learned"]
+        assert all(told["learned"] for told in client.feedback_many("m", {"y": Array(True), "z": "b"}))
+        assert (client.state("m")["answered"], client.state("m")["right"]) == (3, 1)
+
+
 def test_requests_without_an_answer_are_sent_again(tmp_path):
     with Service(PROGRAM, tmp_path / "dir", "--durability", "crash") as service:
         client = module.Client(f"http://127.0.0.1:{service.port}", retries=8)
