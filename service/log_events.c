@@ -192,7 +192,12 @@ static bool read_dsjson(reading *self, const char *line, unsigned long long numb
     char at[64], numbers[2][32];
     bool go_on = true;
     (void)snprintf(at, sizeof at, "line %llu", number);
-    if (!json || !context)
+    if (json_is_string(json_object_get(json, "features_kind")))
+        go_on = problem_set(self->why, 400,
+                            "%s:%llu: an event of journal --format jsonl, which is not read: write it with "
+                            "--format csv or dsjson",
+                            self->from->path, number);
+    else if (!json || !context)
         go_on = problem_set(self->why, 400, "%s:%llu: not an event of DSJSON", self->from->path, number);
     else if (!json_is_number(cost))
         self->unanswered++;

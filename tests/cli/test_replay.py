@@ -87,6 +87,8 @@ BAD = [
     ("x,class,probability,right\n1,a,.5,true\nnan,b,.5,true\n", "log:3: x 'nan' is not a finite number"),
     ("x,class,probability,right\n-inf,a,.5,true\n1,b,.5,true\n", "log:2: x '-inf' is not a finite number"),
     ("{}\n", "log:1: not an event of DSJSON"),
+    ('{"sequence":2,"id":"x","features":[1],"features_kind":"array","class":"a","probability":0.5,"right":true}\n',
+     "log:1: an event of journal --format jsonl, which is not read: write it with --format csv or dsjson"),
     *((f'{{"_label_cost": 0, "p": [0.5], "c": {{"_multi": [{{}}, {{}}]}}, {chosen}}}\n\n{{}}\n',
        "log:1: the action that was chosen is not one of the event's")
       for chosen in ('"_labelIndex": 2', '"_labelIndex": -1', '"_labelIndex": 9223372036854775807', '"a": [0]', '"a": [3]',
