@@ -235,12 +235,52 @@ static void inspect_columns(uc_table **table, app_call *call)
                              "columns", cli_json_table(*table));
 }
 
+static uc_status count_rows(tally *self, uc_reader *reader)
+{
+    const uc_dataset *block = NULL;
+    uc_status status = UC_OK;
+    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
+        count_values(self, &block->X);
+        count_labels(self, block, uc_reader_classes(reader));
+        count_bags(self, block);
+        status = app_check_interrupt();
+    }
+    return status;
+}
+
+/* Whether the reader takes the file for CSV of numbers alone. */
+static bool may_be_table(const uc_reader *reader)
+{
+    const uc_table *table = reader ? uc_reader_table(reader) : NULL;
+    return reader && strcmp(uc_reader_format(reader), "csv") == 0 && (!table || uc_table_is_plain(table));
+}
+
+/* CSV that begins like a table of numbers may turn out not to be one. It is counted again, after a look at
+ * its columns; if there are problems, that reports all of them. */
+static uc_status count_again(tally *self, uc_reader **reader, const app_call *call)
+{
+    const inspect_args *args = call->args;
+    uc_read_settings settings = args->read;
+    uc_table *learned = NULL;
+    uc_reader_close(*reader);
+    *reader = NULL;
+    free(self->counts);
+    *self = (tally){.low = INFINITY, .high = -INFINITY};
+    uc_status status = uc_table_learn(&learned, call->words[0], &settings, &call->context);
+    settings.table = learned;
+    if (status == UC_OK)
+        status = uc_reader_open(reader, call->words[0], &settings, &call->context);
+    if (status == UC_OK)
+        status = count_rows(self, *reader);
+    uc_table_free(learned);
+    return status;
+}
+
 static uc_status inspect_data(uc_table **table, app_call *call)
 {
     const inspect_args *args = call->args;
     tally self = {.low = INFINITY, .high = -INFINITY};
     uc_reader *reader = NULL;
-    const uc_dataset *block = NULL;
     uc_names classes = {0};
     uint32_t *position = NULL;
     uc_status status = uc_reader_open(&reader, call->words[0], &args->read, &call->context);
@@ -250,12 +290,10 @@ static uc_status inspect_data(uc_table **table, app_call *call)
             return UC_OK;
         status = uc_reader_open(&reader, call->words[0], &args->read, &call->context); /* for its message */
     }
-    while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
-        count_values(&self, &block->X);
-        count_labels(&self, block, uc_reader_classes(reader));
-        count_bags(&self, block);
-        status = app_check_interrupt();
-    }
+    if (status == UC_OK)
+        status = count_rows(&self, reader);
+    if (status == UC_ERR_FORMAT && may_be_table(reader) && !cli_reads_once(call->words[0]))
+        status = count_again(&self, &reader, call);
     if (status == UC_OK) {
         snprintf(self.format, sizeof self.format, "%s", uc_reader_format(reader));
         position = app_calloc(uc_reader_classes(reader)->count, sizeof *position);

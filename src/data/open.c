@@ -460,6 +460,19 @@ static uc_status read_once(uc_dataset *out, bool *not_numbers, uc_input *input, 
     return status;
 }
 
+/* Adds what helps where a table cannot be looked at again. */
+static uc_status fail_once(uc_status status)
+{
+    char *text = uc_strdup(uc_last_error());
+    if (!text)
+        return UC_ERR_NOMEM;
+    status = uc_fail_again(status, text,
+                           "; standard input is read only once: give the type of the column with {columns}, "
+                           "or read a file");
+    uc_free(text);
+    return status;
+}
+
 /* A CSV file that begins like a table of numbers may turn out not to be one. It is then read again, after a
  * look at its columns. */
 uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, const uc_read_settings *settings,
@@ -473,8 +486,10 @@ uc_status uc_dataset_read_range(uc_dataset *out, const uc_file_range *range, con
         return status;
     const bool once = strcmp(range->path, "-") == 0 || uc_input_is_live(input);
     status = read_once(out, &not_numbers, input, range, settings, &how, context);
-    if (status != UC_ERR_FORMAT || !not_numbers || once || (settings && settings->table))
+    if (status != UC_ERR_FORMAT || !not_numbers || (settings && settings->table))
         return status;
+    if (once)
+        return fail_once(status);
     how.as_table = true;
     status = uc_input_open(&input, range->path);
     if (status != UC_OK)

@@ -119,6 +119,23 @@ def test_wide_tables_take_little_memory(unconfuse):
     assert used.ru_maxrss < 600_000  # KB; room for a sanitizer
 
 
+@pytest.mark.parametrize("late, kind", [("NA", "number"), ("abc", "category")])
+def test_inspect_looks_again_where_numbers_end_late(unconfuse, late, kind):
+    """The first 64 KB of the file are numbers alone, as is all that train reads before it starts over."""
+    lines = [f"{i / 7:.6f},{late if i == 9000 else i % 7},{'xy'[i % 2]}" for i in range(10000)]
+    text = "a,b,label\n" + "\n".join(lines) + "\n"
+    assert types(unconfuse, text) == {"a": "number", "b": kind, "label": "label"}
+    assert unconfuse.json("inspect", "types.csv")["examples"] == 10000
+    unconfuse.ok("train", "logistic", "types.csv", "-o", "m.uc")
+    assert unconfuse.fails(1, "train", "logistic", "-", "-o", "m.uc", stdin=text.encode()).endswith(
+        f"column 'b': '{late}' is not a number; standard input is read only once: give the type of the column with --columns, or read a file")
+
+
+def test_inspect_shows_a_text_that_is_longer_than_its_first_look(unconfuse):
+    text = "a,note,label\n" + "".join(f"{i},{f'word{i} ' * 20000},{'xy'[i % 2]}\n" for i in range(20))
+    assert types(unconfuse, text) == {"a": "number", "note": "text", "label": "label"}
+
+
 def test_inspect_shows_every_column_and_why(table):
     lines = table.ok("inspect", "train.csv").out.splitlines()
     shown = {line.split()[0]: line for line in lines if line}
