@@ -100,8 +100,17 @@ static const char *take_line(const char **last, const char **at, const char *end
     return p;
 }
 
-/* For text whose first line looks like LIBSVM: the number of the line at which a table begins below it; 0:
- * none. Lines above a table have no colon, unlike LIBSVM examples. */
+/* Whether the first line that is not blank is a comment without separators; with some, it may be a header. */
+static bool begins_with_comment(const char *text, const char *end)
+{
+    const char *last, *p;
+    while ((p = take_line(&last, &text, end)) && p == last)
+        continue;
+    return p && *p == '#' && recognise_line(p, last) != UC_FORMAT_CSV;
+}
+
+/* For text whose first line looks like LIBSVM or is a comment: the number of the line at which a table begins
+ * below it; 0: none. Lines above a table have no colon, unlike LIBSVM examples. */
 static size_t table_below(const char *text, const char *end)
 {
     enum { MOST_LINES = 20 };
@@ -110,8 +119,12 @@ static size_t table_below(const char *text, const char *end)
         const char *last, *p = take_line(&last, &text, end);
         if (!p)
             break;
-        if (p == last || *p == '#')
+        if (p == last)
             continue;
+        if (*p == '#') {
+            title = true;
+            continue;
+        }
         if (recognise_line(p, last) == UC_FORMAT_CSV)
             return title ? number : 0;
         for (const char *word = p; word < last; word++)
@@ -176,31 +189,53 @@ uc_status uc_refuse_utf16(const char *bytes, size_t length, const char *name)
                    order);
 }
 
+#define IMAGE                                                                                                \
+    "an image, where rows of features are expected: make features of images first, as a pretrained network " \
+    "does"
+#define PICKLE "a pickle of Python: write what it holds as CSV or NPY first"
+
+/* Describes a file that is no data file by its first bytes, and what to do about it; NULL: unknown. */
+static const char *foreign_file(const char *bytes, size_t length)
+{
+    static const struct {
+        const char *magic, *description;
+    } kinds[] = {
+        {MODEL_MAGIC, "a model, where data are expected"},
+        {"\x89PNG", IMAGE},
+        {"\xff\xd8\xff", IMAGE},
+        {"GIF8", IMAGE},
+        {"PAR1", "a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) does"},
+        {"ARROW1",
+         "an Arrow (Feather) file: write it as CSV first, as pandas.read_feather(...).to_csv(...) does"},
+        {"PK\x03\x04",
+         "a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack the "
+         "archive, first"},
+        {"\xd0\xcf\x11\xe0",
+         "an old Office document, such as an Excel workbook (.xls): save the sheet as CSV "
+         "first"},
+        {"%PDF-", "a PDF document: take its table out as CSV first"},
+        {"SQLite format 3", "an SQLite database: write its table as CSV first, as sqlite3 -csv -header does"},
+        {"\x89HDF", "an HDF5 file: write its table as CSV or NPY first"},
+        {"\x80\x04\x95", PICKLE},
+        {"\x80\x05\x95", PICKLE},
+        {"BZh91AY&SY", "a bzip2 archive: unpack it first, as bunzip2 does"},
+        {"\xfd\x37zXZ", "an xz archive: unpack it first, as unxz does"},
+        {"7z\xbc\xaf", "a 7z archive: unpack it first"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (begins_with(bytes, length, kinds[i].magic))
+            return kinds[i].description;
+    return NULL;
+}
+
 uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, const char *name)
 {
     unsigned char first = 0;
     if (length > 0)
         first = (unsigned char)bytes[0];
-    if (begins_with(bytes, length, MODEL_MAGIC))
-        return uc_fail(UC_ERR_FORMAT, "%s: a model, where data are expected", name);
-    if (begins_with(bytes, length, "\x89PNG") || begins_with(bytes, length, "\xff\xd8\xff") ||
-        begins_with(bytes, length, "GIF8"))
-        return uc_fail(
-            UC_ERR_FORMAT,
-            "%s: an image, where rows of features are expected: make features of images first, as a "
-            "pretrained network does",
-            name);
-    if (begins_with(bytes, length, "PAR1"))
-        return uc_fail(UC_ERR_FORMAT,
-                       "%s: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) "
-                       "does",
-                       name);
-    if (begins_with(bytes, length, "PK\x03\x04"))
-        return uc_fail(
-            UC_ERR_FORMAT,
-            "%s: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack "
-            "the archive, first",
-            name);
+    const char *foreign = foreign_file(bytes, length);
+    if (foreign)
+        return uc_fail(UC_ERR_FORMAT, "%s: %s", name, foreign);
     if (begins_with(bytes, length, UC_DATA_MAGIC)) {
         *out = UC_FORMAT_UCD;
     } else if (uc_npy_begins(bytes, length)) {
@@ -224,7 +259,9 @@ uc_status uc_recognise_format(uc_format *out, const char *bytes, size_t length, 
         if (odd)
             return uc_fail(UC_ERR_FORMAT, "%s: %s", name, odd);
         *out = recognise_text(text, end);
-        const size_t line = *out == UC_FORMAT_LIBSVM ? table_below(text, end) : 0;
+        const bool titled =
+            *out == UC_FORMAT_LIBSVM || (*out == UC_FORMAT_CSV && begins_with_comment(text, end));
+        const size_t line = titled ? table_below(text, end) : 0;
         if (line > 0)
             return uc_fail(
                 UC_ERR_FORMAT,

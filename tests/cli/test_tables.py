@@ -1,7 +1,10 @@
 """Tables: CSV files as people have them, with ids, categories, dates, texts and missing values."""
+import bz2
 import csv
 import io
+import lzma
 import os
+import pickle
 import random
 import subprocess
 
@@ -337,7 +340,8 @@ def test_a_last_column_without_a_name_may_be_the_label(unconfuse):
     assert unconfuse.json("inspect", "t.csv")["columns"][2]["type"] == "label"
 
 
-@pytest.mark.parametrize("title", ["Report\n", "Quarterly report\n\n", "Report\nmade on Monday\n# draft\n"])
+@pytest.mark.parametrize("title", ["Report\n", "Quarterly report\n\n", "Report\nmade on Monday\n# draft\n", "# a draft\n",
+                                   "\n# made by a tool\n#\n"])
 def test_lines_above_a_table_are_named(unconfuse, title):
     unconfuse.write("t.csv", title + "a,b,kind\n1,2,x\n3,4,y\n")
     assert unconfuse.fails(1, "inspect", "t.csv") == \
@@ -345,6 +349,10 @@ def test_lines_above_a_table_are_named(unconfuse, title):
         "above the names of the columns"
     unconfuse.write("d.svm", "1\n-1\n1,2 3:1\n")  # rows without features, and a label with a comma
     assert unconfuse.json("inspect", "d.svm")["format"] == "libsvm"
+    unconfuse.write("d.svm", "# a draft\n# of 3, by hand\n1 1:1\n-1 1:2\n")
+    assert unconfuse.json("inspect", "d.svm")["format"] == "libsvm"
+    unconfuse.write("t.csv", "#id,a,kind\n1,2,x\n2,4,y\n")
+    assert [column["name"] for column in unconfuse.json("inspect", "t.csv")["columns"]] == ["#id", "a", "kind"]
 
 
 def test_a_label_that_looks_missing_gets_a_warning(unconfuse):
@@ -415,6 +423,14 @@ def test_the_index_of_a_frame_is_an_id(unconfuse, name, kinds):
     (b"PAR1\x15\x04\x15", "f: a Parquet file: write it as CSV first, as pandas.read_parquet(...).to_csv(...) does"),
     (b"PK\x03\x04\x14\x00", "f: a ZIP archive, such as an Excel workbook (.xlsx): save the sheet as CSV, or unpack the "
                             "archive, first"),
+    (b"ARROW1\0\0\xff\xff", "f: an Arrow (Feather) file: write it as CSV first, as pandas.read_feather(...).to_csv(...) does"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1", "f: an old Office document, such as an Excel workbook (.xls): save the sheet as CSV first"),
+    (b"%PDF-1.4\n%\xe2\xe3\n1 0 obj\n", "f: a PDF document: take its table out as CSV first"),
+    (b"SQLite format 3\0\x10\0", "f: an SQLite database: write its table as CSV first, as sqlite3 -csv -header does"),
+    (b"\x89HDF\r\n\x1a\n", "f: an HDF5 file: write its table as CSV or NPY first"),
+    (pickle.dumps({"a": 1}), "f: a pickle of Python: write what it holds as CSV or NPY first"),
+    (bz2.compress(b"a,b,label\n1,2,x\n"), "f: a bzip2 archive: unpack it first, as bunzip2 does"),
+    (lzma.compress(b"a,b,label\n1,2,x\n"), "f: an xz archive: unpack it first, as unxz does"),
     (b"\n<!DOCTYPE html>\n<body>Not found, sorry</body>\n", "f: an HTML page, perhaps one that says why a download failed"),
     (b"<html><p>1,2</p>\n", "f: an HTML page, perhaps one that says why a download failed"),
     (b"<?xml version='1.0'?>\n<a>1,2</a>\n", "f: an XML document: save its table as CSV first"),
