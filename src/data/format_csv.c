@@ -31,6 +31,23 @@ static void blame_column(uc_text_block *block, const uc_layout *self, size_t col
         uc_text_blame(block, "%s: '%s' %s", where, uc_quote(text, value->begin, value->length), complaint);
 }
 
+/* A model of numbers alone has no median to replace a missing value by. */
+static bool blame_missing(uc_text_block *block, const uc_reader *reader, const uc_layout *self, size_t column,
+                          const uc_field *value)
+{
+    const uc_table *known = reader->settings.table;
+    char name[UC_QUOTE_SIZE];
+    if (!known || !self->names || !uc_is_missing(&known->missing, value->begin, value->length))
+        return false;
+    uc_quote(name, self->names[column], strlen(self->names[column]));
+    uc_text_blame(
+        block,
+        "column '%s' has no value, and a model of numbers alone has no median for it: fill it in, or "
+        "give the column's type, number, when training",
+        name);
+    return true;
+}
+
 /* Reports a line that has `count` fields up to p and then ends, or continues. */
 static void blame_ragged(uc_text_block *block, const uc_layout *self, size_t count, char *p)
 {
@@ -89,7 +106,7 @@ static char *read_field(uc_text_block *block, const uc_reader *reader, const uc_
     } else if (field.length == 0 || uc_number_read(value, field.begin) != field.begin + field.length ||
                !isfinite(*value)) {
         block->not_numbers = true;
-        if (!uc_text_blame_control(block, start))
+        if (!uc_text_blame_control(block, start) && !blame_missing(block, reader, self, column, &field))
             blame_column(block, self, column, uc_number_complaint(field.begin, field.length), &field);
     }
     return block->status == UC_OK ? p : NULL;

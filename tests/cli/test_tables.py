@@ -134,6 +134,17 @@ def test_inspect_looks_again_where_numbers_end_late(unconfuse, late, kind):
         f"column 'b': '{late}' is not a number; standard input is read only once: give the type of the column with --columns, or read a file")
 
 
+@pytest.mark.parametrize("value", ["", "NA"])
+def test_a_model_of_numbers_alone_says_how_to_predict_missing_values(unconfuse, value):
+    unconfuse.write("t.csv", "a,b,label\n" + "".join(f"{i % 2 + i / 100},{i % 7},{'xy'[i % 2]}\n" for i in range(60)))
+    unconfuse.write("new.csv", f"a,b\n1,\n1.5,{value}\n".replace("1,\n", "1,2\n", 1))
+    unconfuse.ok("train", "logistic", "t.csv", "-o", "m.uc")
+    assert unconfuse.fails(1, "predict", "m.uc", "new.csv") == "new.csv:3: column 'b' has no value, and a model of numbers " \
+        "alone has no median for it: fill it in, or give the column's type, number, when training"
+    unconfuse.ok("train", "logistic", "t.csv", "--columns", "b=number", "-o", "m.uc")
+    assert unconfuse.ok("predict", "m.uc", "new.csv").stdout.count(b"\n") == 3
+
+
 def test_inspect_shows_a_text_that_is_longer_than_its_first_look(unconfuse):
     text = "a,note,label\n" + "".join(f"{i},{f'word{i} ' * 20000},{'xy'[i % 2]}\n" for i in range(20))
     assert types(unconfuse, text) == {"a": "number", "note": "text", "label": "label"}
