@@ -5,15 +5,16 @@
 #include "data/exchange.h"
 #include "data/reader.h"
 
-/* Adds a spelling and its class to a list. */
+/* Adds a spelling and its class to a list, which may have it already: a block notes new names once a row. */
 static uc_status remember(uc_names *names, uint32_t **classes, const char *text, size_t length,
                           uint32_t class)
 {
+    const size_t before = names->count;
     uint32_t position;
     uc_status status = uc_names_add(&position, names, text, length);
     if (status != UC_OK)
         return status;
-    if ((position & (position + 1)) == 0) { /* 0, 1, 3, 7, ...: doubles the room */
+    if (position == before && (position & (position + 1)) == 0) { /* 0, 1, 3, 7, ...: doubles the room */
         uint32_t *grown = uc_realloc(*classes, 2 * (size_t)position + 2, sizeof *grown);
         if (!grown)
             return UC_ERR_NOMEM;

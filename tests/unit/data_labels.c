@@ -1,4 +1,4 @@
-/* Positive and unlabelled examples, and labels of bags. */
+/* Positive and unlabelled examples, labels of bags, and spellings of numbers. */
 #include "tests/sample.h"
 
 #include <stdlib.h>
@@ -194,6 +194,27 @@ static void bags_that_are_not_are_refused(void **state)
     uc_dataset_free(&data);
 }
 
+/* The spellings come again and again in one block of rows, the first one last. */
+static void spellings_of_numbers_that_come_again_are_one_class(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 20, TURNS = 3 };
+    char text[8192];
+    size_t length = 0;
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int k = NUMBERS - 1; k >= 0; k--)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, "%d 1:1\n+%d 1:1\n%d.0 1:1\n", k, k, k);
+    length += (size_t)snprintf(text + length, sizeof text - length, "+%d 1:1\n", NUMBERS - 1);
+    uc_dataset data;
+    assert_ok(uc_dataset_read_memory(&data, text, length, "data", NULL, NULL));
+    assert_int_equal(data.classes.count, NUMBERS);
+    assert_int_equal(data.X.rows, 3 * TURNS * NUMBERS + 1);
+    for (size_t i = 0; i < data.X.rows; i++)
+        assert_int_equal(data.y[i], NUMBERS - 1 - i / 3 % NUMBERS);
+    uc_dataset_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +225,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail_and_changes_nothing),
         cmocka_unit_test(bags_of_one_label_each_are_fine),
         cmocka_unit_test(bags_that_are_not_are_refused),
+        cmocka_unit_test(spellings_of_numbers_that_come_again_are_one_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
