@@ -74,7 +74,8 @@ export function scrolling(label, table) {
 
 /** A command with a button that copies it; where the browser refuses, the command is selected, to be copied by hand. */
 export function command(text) {
-  const line = h("pre", { class: "command", tabindex: "0" }, text), status = h("span", { role: "status" });
+  const spaced = text.split(" ").flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]); // lines break between words only
+  const line = h("pre", { class: "command", tabindex: "0" }, spaced), status = h("span", { role: "status" });
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);

@@ -41,6 +41,12 @@ export function seconds(value) {
   return value < 120 ? `${real(value, 3)} s` : `${real(value / 60, 3)} min`;
 }
 
+/** A p value in a sentence: "p < 0.001" or "p = 0.012". */
+export function pValue(value) {
+  const text = probability(value);
+  return `p ${text.startsWith("<") ? "" : "= "}${text}`;
+}
+
 /** p values, which are seldom worth more than one digit. */
 export function probability(value) {
   if (typeof value !== "number") return "–";

@@ -102,7 +102,7 @@ test("text from the data is shown, not run", async () => {
 
 test("an experiment names a best learner only where a difference is shown", async () => {
   const made = readFileSync(path.join(directory, "experiment.html"), "utf8");
-  for (const [p, headline] of [[0.4, /^No significant difference between the learners was shown \(p 0\.400\)$/], [0.001, /: the best mean rank of 3 learners$/]]) {
+  for (const [p, headline] of [[0.4, /^No significant difference between the learners was shown \(p = 0\.400\)$/], [0.001, /: the best mean rank of 3 learners$/]]) {
     const changed = made.replace(/"p_value":\s*[^,}]+/, `"p_value":${p}`);
     assert.ok(changed.includes(`"p_value":${p}`));
     writeFileSync(path.join(directory, "difference.html"), changed);
@@ -267,6 +267,33 @@ test("a stream shows the recall of each class over time", async () => {
   assert.deepEqual(names.slice(0, classes.length + 1), ["round", ...classes.map((one) => one.class)]);
   assert.equal(names.length, classes.length + 1 + curve.length);
   await page.close();
+});
+
+test("a stream says what to do next", async () => {
+  const { page } = await open(browser, "stream.html");
+  assert.deepEqual(await page.$$eval(".steps .command", (all) => all.map((one) => one.textContent)),
+    ["unconfuse stream cspa data.svm --feedback partial -o model.uc", "unconfuse compare data.svm --feedback partial --html compare.html"]);
+  await page.close();
+});
+
+test("on a phone tables have low rows, and commands break between words", async () => {
+  for (const name of ["compare", "evaluate", "experiment"]) {
+    const { page } = await open(browser, `${name}.html`, { width: 360, height: 800 });
+    const heights = await page.$$eval(".scroll table:not(.matrix) tr", (all) => all.map((one) => one.getBoundingClientRect().height));
+    assert.ok(Math.max(...heights) < 90, `${name}: ${Math.max(...heights)}`); // three lines and their borders
+    const broken = await page.$$eval(".command", (all) => all.flatMap((line) => {
+      const words = [...line.textContent.matchAll(/\S+/g)].filter(([word]) => word.length < 20), nodes = document.createNodeIterator(line, NodeFilter.SHOW_TEXT), places = [];
+      for (let node = nodes.nextNode(), from = 0; node; from += node.length, node = nodes.nextNode()) places.push([node, from]);
+      return words.filter(({ 0: word, index }) => {
+        const [node, from] = places.findLast((place) => place[1] <= index), range = document.createRange();
+        range.setStart(node, index - from);
+        range.setEnd(node, index - from + word.length);
+        return range.getClientRects().length > 1;
+      }).map(([word]) => word);
+    }));
+    assert.deepEqual(broken, [], name);
+    await page.close();
+  }
 });
 
 test("a stream marks drift in its curve", async () => {

@@ -1,7 +1,7 @@
 // unconfuse compare: several learners on the same shuffles.
 import { choice, h, section, figure, plainTable, scrolling } from "../dom.js";
 import { curves, dots } from "../plots.js";
-import { count, percent, probability, times } from "../format.js";
+import { count, percent, probability, pValue, times } from "../format.js";
 import { facts, recallOverTime } from "../facts.js";
 import { nextSteps, operands, reading } from "../steps.js";
 
@@ -60,7 +60,7 @@ export function comparePage(report, line) {
   const verdict = (one, i) => {
     if (i === report.best_position) return "best";
     if (one.differs_from_best === null) return "one run: no test";
-    return one.differs_from_best ? `differs (p ${probability(one.p_value)})` : `not shown to differ (p ${probability(one.p_value)})`;
+    return one.differs_from_best ? `differs (${pValue(one.p_value)})` : `not shown to differ (${pValue(one.p_value)})`;
   };
   const took = times(all.map((one) => one.seconds));
   const table = plainTable(["learner", "right", "deviation", "time of a run", "compared with the best"], all.map((one, i) =>

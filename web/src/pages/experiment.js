@@ -1,7 +1,7 @@
 // unconfuse experiment: learners on labels that were made wrong, all on the same draws.
 import { h, section, figure, plainTable, scrolling, words } from "../dom.js";
 import { dots, rangeOf } from "../plots.js";
-import { count, percent, probability, real, times } from "../format.js";
+import { count, percent, pValue, real, times } from "../format.js";
 import { facts, learnedRegions } from "../facts.js";
 import { nextSteps, operands, reading } from "../steps.js";
 
@@ -67,14 +67,14 @@ function leftOut(report) {
 
 function verdict(report) {
   if (typeof report.p_value !== "number") return "Whether learners differ, only several problems and learners can tell.";
-  const tested = `Friedman's test over ${count(report.data.length * report.noise.length)} problems: p ${probability(report.p_value)}.`;
+  const tested = `Friedman's test over ${count(report.data.length * report.noise.length)} problems: ${pValue(report.p_value)}.`;
   if (report.p_value >= report.significance) return `${tested} No significant difference between learners.`;
   return `${tested} Mean ranks that are more than ${real(report.critical_difference, 3)} apart differ at 5% (Nemenyi); the lines are half as long to each side, so learners whose lines do not meet differ.`;
 }
 
 /** Nobody is called the best where chance would do as well. */
 function headline(report, ranked) {
-  if (typeof report.p_value === "number" && report.p_value >= report.significance) return `No significant difference between the learners was shown (p ${probability(report.p_value)})`;
+  if (typeof report.p_value === "number" && report.p_value >= report.significance) return `No significant difference between the learners was shown (${pValue(report.p_value)})`;
   if (ranked.length === 0) return "Every learner failed on some problem";
   return `${ranked[0].learner}: the best mean rank of ${count(report.learners.length)} learners`;
 }

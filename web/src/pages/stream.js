@@ -3,6 +3,7 @@ import { section, figure, plainTable } from "../dom.js";
 import { curves, dots } from "../plots.js";
 import { count, interval, percent, seconds } from "../format.js";
 import { facts, manyClasses, recallOverTime } from "../facts.js";
+import { again, nextSteps, operands, reading } from "../steps.js";
 
 function overTime(report) {
   const shown = recallOverTime(report.curve, report.per_class, "recall of each class by round");
@@ -20,7 +21,16 @@ function classes(report) {
       interval(one.recall_interval?.[0], one.recall_interval?.[1], 1), percent(one.precision, 1), interval(one.precision_interval?.[0], one.precision_interval?.[1], 1)]))));
 }
 
-export function streamPage(report) {
+/** What was learned, for later, and the other learners on the same data. */
+function steps(line) {
+  const [learner, data] = line ? operands(line, 2) : [];
+  if (!learner || !data || data === "-") return null;
+  const feedback = /--feedback[ =](full|partial)/.exec(line)?.[1]; // without it, it depends on the learner
+  return nextSteps(["Keep what was learned, to predict with it or to go on with --resume:", again(line, { add: ["-o model.uc"] })],
+    feedback && ["Which learner suits these data best:", `unconfuse compare ${data}${reading(line)} --feedback ${feedback} --html compare.html`]);
+}
+
+export function streamPage(report, line) {
   const points = report.curve, last = points[points.length - 1];
   const table = plainTable(["round", "right so far", "95% interval", "right since the round before", "95% interval"], points.map((p) =>
     [count(p.round), percent(p.ratio_correct), interval(...p.ratio_interval), percent(p.recent_ratio), interval(...(p.recent_interval ?? []))]));
@@ -39,6 +49,7 @@ export function streamPage(report) {
       overTime(report), classes(report),
       section("Figures", facts([["rounds", count(report.rounds)], ["right", count(report.correct)], ["time", seconds(report.seconds)],
         ["rounds before this run", report.rounds_before > 0 && count(report.rounds_before)], ["labels that are not among the classes", report.unknown_labels > 0 && count(report.unknown_labels)]])),
+      steps(line),
     ],
   };
 }
