@@ -19,15 +19,16 @@ function frame(height, label) {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label, class: "plot" });
 }
 
-function grid(x, ticks, top, bottom, format) {
-  return ticks.map((tick) => svg("g", { transform: `translate(${x(tick)},0)` },
-    svg("line", { y1: top, y2: bottom, class: "grid" }),
-    svg("text", { y: bottom + 16, "text-anchor": "middle", class: "tick" }, format(tick))));
-}
-
 const measure = document.createElement("canvas").getContext("2d");
 measure.font = "13px system-ui, sans-serif";
 const widthOf = (text) => measure.measureText(text.slice(0, 200)).width * 1.05;
+
+/** The ticks of a horizontal axis; the last number moves to the left where it would be cut off. */
+function grid(x, ticks, top, bottom, format) {
+  return ticks.map((tick) => svg("g", { transform: `translate(${x(tick)},0)` },
+    svg("line", { y1: top, y2: bottom, class: "grid" }),
+    svg("text", { x: Math.min(0, WIDTH - x(tick) - widthOf(format(tick)) / 2), y: bottom + 16, "text-anchor": "middle", class: "tick" }, format(tick))));
+}
 
 /** The beginning of a text that has room in so many pixels. */
 function shorten(text, pixels) {

@@ -310,6 +310,19 @@ test("a stream marks drift in its curve", async () => {
   await page.close();
 });
 
+test("the last number of an axis is not cut off", async () => {
+  const made = await open(browser, "stream.html");
+  const report = JSON.parse(await made.page.$eval("#report", (element) => element.textContent));
+  await made.page.close();
+  pageWith("stream.html", "late.html", "stream", { ...report, curve: report.curve.map((point, i, all) => ({ ...point, round: 120000 - 10000 * (all.length - 1 - i) })) });
+  for (const width of [400, 1280]) {
+    const { page } = await open(browser, "late.html", { width, height: 800 });
+    const cut = await page.$$eval(".plot text", (all) => all.filter((text) => text.getBoundingClientRect().right > text.closest("svg").getBoundingClientRect().right + 1).map((text) => text.textContent));
+    assert.deepEqual(cut, []);
+    await page.close();
+  }
+});
+
 test("corrected figures stand beside raw ones", async () => {
   const { page } = await open(browser, "corrected.html");
   const report = JSON.parse(await page.$eval("#report", (element) => element.textContent));

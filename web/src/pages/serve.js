@@ -111,7 +111,7 @@ function keepingChoices(place, change) {
 
 function draw(place, live) {
   keepingChoices(place, () => place.replaceChildren(
-    section("Requests", facts([["requests a second", live.requests_per_second.toFixed(1)], ["half are faster than", latency(live, live.p50)],
+    section("Requests", facts([["requests a second", live.requests_per_second < 100 ? live.requests_per_second.toFixed(1) : count(Math.round(live.requests_per_second))], ["half are faster than", latency(live, live.p50)],
       ["99 of 100 are faster than", latency(live, live.p99)], ["models", count(live.models.length)]])),
     ...live.models.map(modelSection),
     ...(live.models.length === 0 ? firstModel() : []),
