@@ -2,6 +2,11 @@
 
 const whole = new Intl.NumberFormat("en-US");
 
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/; // the direction of the text after it
+
+/** A name within a sentence, which goes on from left to right whatever the name does. */
+export const isolated = (name) => (TURNS.test(name) ? `\u2068${name}\u2069` : name);
+
 /** .0615 -> "6.15%"; missing ones are a dash. */
 export function percent(share, digits = 2) {
   if (typeof share !== "number") return "–";

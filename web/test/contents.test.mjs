@@ -58,6 +58,20 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+test("an audit says what it assumed: of rows, labels, annotators or a model", async () => {
+  const labels = read("data.svm").trim().split("\n").map((line) => line.split(" ")[0]), names = [...new Set(labels)].sort();
+  writeFileSync(path.join(directory, "p.csv"), [names, ...labels.map((label, i) => names.map((name, k) => (k === i % names.length ? 0.4 : 0.1) + (name === label ? 0.4 : 0)))].map((row) => `${row.join(",")}\n`).join(""));
+  const ways = { structure: ["--mode", "structure"], labels: ["--mode", "labels"], crowd: ["--crowd", "crowd.txt"], probabilities: ["--probabilities", "p.csv"] };
+  const said = { structure: /^Examples of one class resemble each other/, labels: /the labels were believed first, and corrected once/, crowd: /^Annotators err independently of each other/,
+    probabilities: /^The model whose probabilities were given had not seen the labels/ };
+  for (const [name, words] of Object.entries(ways)) {
+    unconfuse("audit", "data.svm", ...words, "--html", "assumed.html");
+    const { page } = await open(browser, "assumed.html");
+    assert.match(await page.$$eval("section", (all) => all.find((one) => one.querySelector("h2").textContent === "What was assumed").querySelector("p").textContent), said[name]);
+    await page.close();
+  }
+});
+
 test("every command that a page proposes runs, as a shell reads it", async () => {
   const lines = [];
   for (const name of Object.keys(pages)) {

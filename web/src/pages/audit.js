@@ -6,7 +6,7 @@ import { rowsTable } from "../rows.js";
 import { exporters } from "../export.js";
 import { cleanError, facts } from "../facts.js";
 import { again, nextSteps, operands } from "../steps.js";
-import { count, interval, likelihood, percent } from "../format.js";
+import { count, interval, isolated, likelihood, percent } from "../format.js";
 
 const LONG = 60; // characters; columns of longer texts are what a reader judges a row by, and come first
 const MOST_PAIRS = 12, MOST_ANNOTATORS = 30;
@@ -55,7 +55,7 @@ function pairs(report) {
   const worst = (report.class_pairs || []).slice(0, MOST_PAIRS), n = labelsOf(report), labels = (share) => count(Math.round(share * n));
   if (!worst.length) return null;
   return section("Where labels go wrong", figure("The share of all labels that are the one class although another is true.",
-    dots(worst.map((one) => ({ name: `${one.given}, really ${one.true}`, value: one.estimate, low: one.low, high: one.high })),
+    dots(worst.map((one) => ({ name: `${isolated(one.given)}, really ${isolated(one.true)}`, value: one.estimate, low: one.low, high: one.high })),
       { label: "pairs of classes by share of wrong labels", xLabel: "share of all labels", parts: { dot: "estimate", whisker: "95% interval" } }),
     plainTable(["label", words("really"), "share of all labels", "95% interval", "labels, about"],
       worst.map((one) => [one.given, one.true, percent(one.estimate, 1), interval(one.low, one.high, 1), labels(one.estimate)]))));
@@ -125,7 +125,18 @@ function steps(report, line) {
     ["Write a model that predicts true classes:", again(line, { drop: ["--model-out"], add: ["--model-out", "model.uc"] })]);
 }
 
-const ASSUMED = "Examples of one class resemble each other more than those of different classes; where they do not, wrong labels cannot be told from hard examples. Labels that a model wrote, and that are wrong wherever that model errs, are not found.";
+const ASSUMED = {
+  structure: "Examples of one class resemble each other more than those of different classes; where they do not, wrong labels cannot be told from hard examples. Labels that a model wrote, and that are wrong wherever that model errs, are not found.",
+  labels: "Examples of one class do not look alike enough to overrule labels: the labels were believed first, and corrected once. Labels that are wrong in the same way everywhere are not found.",
+  crowd: "Annotators err independently of each other. A mistake that all of them make can show in the features alone.",
+  probabilities: "The model whose probabilities were given had not seen the labels: each is judged by a model that was trained without it.",
+};
+
+/** What the labels were judged by. */
+function assumed(report) {
+  if (report.annotators) return ASSUMED.crowd;
+  return ASSUMED[report.mode ?? "probabilities"];
+}
 
 export function auditPage(report, line) {
   const { estimate, low, high } = report.wrong, n = labelsOf(report), labels = (share) => count(Math.round(share * n));
@@ -137,7 +148,7 @@ export function auditPage(report, line) {
       suspects(report), steps(report, line), checked(report), ...proposals(report), matrix(report), pairs(report), annotators(report), calibration(report),
       cleanError(report.clean_error, report.clean_error_of === "consensus" ? "the consensus classes" : "the predictions of a model made of these labels"),
       section("What was assumed", facts([["mode", report.mode], ["examples", count(report.examples)], ["classes", count(report.classes.length)]]),
-        h("p", {}, report.assumptions || ASSUMED)),
+        h("p", {}, assumed(report))),
     ],
   };
 }
