@@ -310,6 +310,29 @@ test("a stream marks drift in its curve", async () => {
   await page.close();
 });
 
+test("a name that turns the direction of writing turns no other name", async () => {
+  const { page } = await open(browser, "labels.html");
+  const names = await page.$$eval(".plot .name title", (all) => all.map((one) => one.textContent).filter((text) => text.includes("\u202e")));
+  assert.ok(names.length > 0);
+  for (const name of names) assert.match(name, /\u2068[^\u2069]*\u202e[^\u2069]*\u2069/);
+  await page.close();
+});
+
+test("a class of two hundred letters leaves the other columns on the page", async () => {
+  const made = await open(browser, "evaluate.html");
+  const report = JSON.parse(await made.page.$eval("#report", (element) => element.textContent));
+  await made.page.close();
+  const long = "x".repeat(200), name = (one) => (one === "a" ? long : one);
+  pageWith("evaluate.html", "long.html", "evaluate", { ...report, classes: report.classes.map(name),
+    ...(report.confused_pairs && { confused_pairs: report.confused_pairs.map((one) => ({ ...one, label: name(one.label), predicted: name(one.predicted) })) }),
+    per_class: report.per_class.map((one) => ({ ...one, class: name(one.class) })) });
+  const { page } = await open(browser, "long.html", { width: 1280, height: 900 });
+  await page.$$eval("details", (all) => all.forEach((one) => { one.open = true; }));
+  const widths = await page.$$eval(".scroll :is(th, td)", (all) => all.map((cell) => cell.getBoundingClientRect().width));
+  assert.ok(Math.max(...widths) < 420, String(Math.max(...widths)));
+  await page.close();
+});
+
 test("the last number of an axis is not cut off", async () => {
   const made = await open(browser, "stream.html");
   const report = JSON.parse(await made.page.$eval("#report", (element) => element.textContent));

@@ -2,7 +2,7 @@
 import { h, section, figure, plainTable, words } from "../dom.js";
 import { heatMap } from "../matrix.js";
 import { dots } from "../plots.js";
-import { count, interval, percent, real } from "../format.js";
+import { count, interval, isolated, percent, real } from "../format.js";
 import { facts } from "../facts.js";
 import { nextSteps, operands, reading } from "../steps.js";
 
@@ -11,7 +11,7 @@ const LARGEST = 10;
 /** The most frequent mistakes, with their intervals. */
 function mistakes({ classes, matrix, low, high }) {
   const all = matrix.flatMap((row, p) => row.map((share, q) => ({ p, q, share }))).filter(({ p, q, share }) => p !== q && share > 0)
-    .sort((a, b) => b.share - a.share).slice(0, LARGEST).map(({ p, q, share }) => ({ p, q, name: `${classes[q]}, labelled ${classes[p]}`, value: share, low: low?.[p][q], high: high?.[p][q] }));
+    .sort((a, b) => b.share - a.share).slice(0, LARGEST).map(({ p, q, share }) => ({ p, q, name: `${isolated(classes[q])}, labelled ${isolated(classes[p])}`, value: share, low: low?.[p][q], high: high?.[p][q] }));
   if (all.length === 0) return null;
   return section("The most frequent mistakes", figure("The share of the examples of a true class that have this label.",
     dots(all, { label: "the most frequent mistakes", xLabel: "share of the true class", parts: { dot: "estimate", whisker: low && "95% interval" } }),
