@@ -120,12 +120,22 @@ static void count_number(uc_column_look *self, const uc_field *field, const look
 }
 
 #define ALL_FORMS ((1u << UC_DATE_FORMS) - 1)
+#define FIRST_VALUES 64 /* of a block, which may be dates whatever comes before them */
+
+static void note_no_date(uc_column_look *self, const uc_field *field, size_t line)
+{
+    self->not_dates = ALL_FORMS;
+    if (self->not_date_line > 0)
+        return;
+    self->not_date_line = line;
+    uc_quote(self->not_date, field->begin, field->length);
+}
 
 /* The value is not missing, and already counted in self->values. */
 static void count_dates(uc_column_look *self, const uc_field *field, size_t line)
 {
     unsigned forms = 0;
-    if (self->dates + 1 < self->values) /* an earlier value was not a date */
+    if (self->values > FIRST_VALUES && 2 * (self->dates + 1) < self->values) /* most were no dates */
         return;
     for (unsigned f = 0; f < UC_DATE_FORMS; f++) {
         uc_date date;
@@ -138,8 +148,10 @@ static void count_dates(uc_column_look *self, const uc_field *field, size_t line
     }
     self->not_dates |= ALL_FORMS & ~forms;
     bool has_time = false;
-    if (forms == 0 && uc_value_date_forms(&has_time, field->begin, field->length) == 0)
+    if (forms == 0 && uc_value_date_forms(&has_time, field->begin, field->length) == 0) {
+        note_no_date(self, field, line);
         return;
+    }
     self->dates++;
     if (forms == 0 && self->other_date_line == 0) {
         self->other_date_line = line;
@@ -191,7 +203,7 @@ static uc_status count_value(uc_look *look, size_t column, const uc_field *field
         self->boolean_words |= word;
         self->not_boolean = self->not_boolean || word == 0;
     } else {
-        self->not_dates = ALL_FORMS;
+        note_no_date(self, field, line);
         self->not_boolean = true;
     }
     const uint64_t mark = mark_of(field);
@@ -220,6 +232,10 @@ static void merge_column(uc_column_look *self, const uc_column_look *part, size_
         const bool within = part->other_date_line != 0; /* otherwise, from its first value on */
         self->other_date_line = lines_before + (within ? part->other_date_line : part->odd_line);
         memcpy(self->other_date, within ? part->other_date : part->odd, sizeof self->other_date);
+    }
+    if (part->not_date_line && self->not_date_line == 0) {
+        self->not_date_line = lines_before + part->not_date_line;
+        memcpy(self->not_date, part->not_date, sizeof self->not_date);
     }
     self->values += part->values;
     self->dates += part->dates;

@@ -71,7 +71,9 @@ typedef struct uc_column_look {
     uint64_t form;   /* mark of the values that are not numbers, ignoring which digits they have */
     bool other_form; /* some value has another form, or contains several numbers */
     unsigned boolean_words, not_dates; /* bits of uc_value_boolean; forms that some value is not */
-    size_t dates;           /* values that are dates of some form; counted only as long as all are */
+    size_t dates;         /* values that are dates of some form; those counted while half of a block's are */
+    size_t not_date_line; /* of the first value that is no date; 0: none */
+    char not_date[UC_QUOTE_SIZE];
     size_t other_date_line; /* of the first date without a form in common with all earlier ones; 0: none */
     char other_date[UC_QUOTE_SIZE];
     double first_day[UC_DATE_FORMS], last_day[UC_DATE_FORMS];

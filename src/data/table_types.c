@@ -227,6 +227,17 @@ static void blame_dates(const decision *self)
         name, look->other_date, name);
 }
 
+/* Reports that most values are dates; all of them would be read as words or ids. */
+static void blame_no_date(const decision *self)
+{
+    char name[UC_QUOTE_SIZE];
+    uc_quote(name, self->column->name, strlen(self->column->name));
+    uc_look_blame(self->all, self->number, self->look->not_date_line,
+                  "column '%s': '%s' is not a date, but most values are: add it to {missing-values}, or give "
+                  "{columns=%s=text}, id or drop",
+                  name, self->look->not_date, name);
+}
+
 static void blame_unit(const decision *self)
 {
     char name[UC_QUOTE_SIZE];
@@ -256,6 +267,8 @@ static uc_status decide_text(const decision *self)
         blame_number(self);
     if (look->dates == look->values)
         blame_dates(self);
+    else if (2 * look->dates >= look->values)
+        blame_no_date(self);
     if (look->united == look->values || look->same_unit == look->values)
         blame_unit(self);
     if (look->spaced && distinct > most && look->numbers == 0 && !look->other_form && all_differ(&look->set))

@@ -63,7 +63,7 @@ def column(values, more=""):
     (["2024-03-31T12:30:00Z", "2023-01-01 07:00", "1999-12-31"], "date"),
     (["2024/03/31 7:25:12 PM GMT+1", "2023/01/01 12:00:00 AM GMT", "1999/12/31 1:02:03 am"], "date"),
     (["2024-03-31 12:30:00 UTC", "2023-01-01 07:00 CEST", "1999-12-31 07:00:00.5 +0200"], "date"),
-    (["2024-03-31 12:30 or so", "2023-01-01 07:00 UTC", "1999-12-31 07:00 UTC"], "text"),
+    (["2024-03-31 12:30 or so", "2023-01-01 07:00 or so", "1999-12-31 07:00 UTC"], "text"),
     (["12a", "13b", "14a"], "id"),
     (["red", "blue", "red", "blue"], "category"),
     (["a b", "c d", "e f"], "text"),
@@ -610,10 +610,30 @@ def test_dates_in_more_than_one_form_are_a_problem(unconfuse):
         "d.csv:10: column 'when' has dates in more than one form, here '09.03.2024': write them in one, such as 2024-03-31, "
         "or give --columns when=text")
     assert unconfuse("train", "logistic", "d.csv", "-o", "m.uc", "--columns", "when=text")
-    # a value that is no date makes it text, as before
-    unconfuse.write("e.csv", "when,n,label\n" + rows + "soon,9,a\n")
-    kinds = {c["name"]: c["type"] for c in unconfuse.json("inspect", "e.csv")["columns"]}
-    assert kinds["when"] == "id"
+
+
+@pytest.mark.parametrize("value, place", [("soon", 8), ("2024-02-30", 3), ("0", 0), ("0", 5), ("9.5 or so", 0)])
+def test_a_column_of_dates_with_a_value_that_is_none_is_refused(unconfuse, value, place):
+    """It would become an id, which nothing is learned from, or words."""
+    days = [f"2024-03-{i:02d}" for i in range(1, 9)]
+    days.insert(place, value)
+    unconfuse.write("d.csv", "when,n,label\n" + "".join(f"{day},{i},{'ab'[i % 2]}\n" for i, day in enumerate(days)))
+    assert unconfuse.fails(1, "inspect", "d.csv") == (
+        f"d.csv:{place + 2}: column 'when': '{value}' is not a date, but most values are: add it to --missing-values, or "
+        "give --columns when=text, id or drop")
+    kinds = {c["name"]: c["type"] for c in unconfuse.json("inspect", "d.csv", "--missing-values", f"NA,{value}")["columns"]}
+    assert kinds["when"] == "date"
+    unconfuse.ok("train", "logistic", "d.csv", "--columns", "when=text", "-o", "m.uc")
+
+
+def test_a_value_that_is_no_date_is_found_in_any_block(unconfuse):
+    rows = [f"20{i % 30:02d}-{i % 12 + 1:02d}-{i % 28 + 1:02d},{'x' * 40},{i},{'ab'[i % 2]}" for i in range(4000)]
+    for bad in ([3500], range(40), [0, 1, 2, 3999]):
+        changed = [f"soon,{row.split(',', 1)[1]}" if i in bad else row for i, row in enumerate(rows)]
+        unconfuse.write("d.csv", "when,pad,n,label\n" + "\n".join(changed) + "\n")
+        told = {unconfuse.fails(1, "inspect", "d.csv", "--threads", threads) for threads in (1, 2)}
+        assert told == {f"d.csv:{bad[0] + 2}: column 'when': 'soon' is not a date, but most values are: add it to "
+                        "--missing-values, or give --columns when=text, id or drop"}
 
 
 def test_dates_of_another_form_in_a_later_block_are_found(unconfuse):
