@@ -27,6 +27,19 @@ const char *uc_find_control(const char *text)
     return NULL;
 }
 
+const char *uc_header_end(const char *line, const char *line_end, const char *end)
+{
+    bool open = false;
+    if (line == line_end || *line != '"')
+        return line_end;
+    for (const char *at = line; at < end; at++) {
+        open ^= *at == '"';
+        if (*at == '\n' && !open)
+            return at;
+    }
+    return open ? line_end : end;
+}
+
 char uc_find_delimiter(const char *line, size_t length)
 {
     static const char delimiters[] = "\t;,|";

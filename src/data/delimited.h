@@ -39,6 +39,9 @@ size_t uc_byte_order_mark(const char *text, size_t length);
 /* The first control character from `text` to the end of its line, other than tab and carriage return; NULL:
  * none. */
 const char *uc_find_control(const char *text);
+/* The end of the first line of a table whose first name may be quoted and have line breaks; `line_end` if it
+ * is not, or if the quote is not closed before `end`. */
+const char *uc_header_end(const char *line, const char *line_end, const char *end);
 /* The first tab, semicolon, comma or bar outside quotes; a comma if the line has none of them. */
 char uc_find_delimiter(const char *line, size_t length);
 

@@ -76,7 +76,7 @@ static uc_format recognise_text(const char *p, const char *end)
         if (is_object(p, last))
             return UC_FORMAT_JSONL;
         if (p < last && *p != '#')
-            return recognise_line(p, last);
+            return recognise_line(p, uc_header_end(p, last, end));
         if (line_end == end)
             break;
         p = line_end + 1;

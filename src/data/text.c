@@ -162,6 +162,7 @@ static size_t whole_records(const chunk *self, uc_reader *reader, size_t got)
             line = end + 1;
             end = rawmemchr(line, '\n');
         }
+        end = uc_header_end(line, end, newline);
         reader->delimiter = uc_find_delimiter(line, (size_t)(end - line));
     }
     if (reader->quoted && reader->delimiter && self->length < LONGEST_RECORD)

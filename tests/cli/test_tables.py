@@ -351,6 +351,17 @@ def test_a_last_column_without_a_name_may_be_the_label(unconfuse):
     assert unconfuse.json("inspect", "t.csv")["columns"][2]["type"] == "label"
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_names_of_columns_may_have_line_breaks(unconfuse, separator):
+    lines = ['"amount\n(EUR)"', '"a ""b""\nc"', "label"], *([str(i % 7), str(i), "xy"[i % 2]] for i in range(20))
+    unconfuse.write("t.csv", "\n".join(separator.join(line) for line in lines) + "\n")
+    columns = unconfuse.json("inspect", "t.csv")["columns"]
+    assert [column["name"] for column in columns] == ["amount\n(EUR)", 'a "b"\nc', "label"]
+    unconfuse.ok("train", "pa", "t.csv", "-o", "m.uc")
+    unconfuse.ok("split", "t.csv", "-o", "a.csv", "--rest", "b.csv")
+    assert unconfuse.ok("predict", "m.uc", "a.csv").out and unconfuse.ok("evaluate", "m.uc", "b.csv").out
+
+
 @pytest.mark.parametrize("title", ["Report\n", "Quarterly report\n\n", "Report\nmade on Monday\n# draft\n", "# a draft\n",
                                    "\n# made by a tool\n#\n"])
 def test_lines_above_a_table_are_named(unconfuse, title):
