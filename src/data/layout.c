@@ -52,6 +52,54 @@ static size_t find_name(const uc_field *fields, size_t count, const char *name)
     return UC_NO_COLUMN;
 }
 
+/* Makes a name that no earlier column has: a second `x` becomes `x.1`, and a nameless fifth column `column
+ * 5`. */
+static uc_status keep_name(char **out, uc_names *taken, const uc_field *field, size_t column)
+{
+    char number[40];
+    const char *name = field->begin;
+    size_t length = field->length;
+    uint32_t index;
+    if (length == 0) {
+        length = (size_t)snprintf(number, sizeof number, "column %zu", column + 1);
+        name = number;
+    }
+    char *own = uc_alloc(length + sizeof number, 1);
+    if (!own)
+        return UC_ERR_NOMEM;
+    memcpy(own, name, length);
+    for (size_t turn = 1; uc_names_find(taken, own, strlen(own)) != UC_NONE; turn++)
+        snprintf(own + length, sizeof number, ".%zu", turn);
+    *out = own;
+    return uc_names_add(&index, taken, own, strlen(own));
+}
+
+static uc_status keep_names(uc_layout *self, const uc_field *fields)
+{
+    uc_names taken = {0};
+    uc_status status = UC_OK;
+    self->names = uc_alloc(self->columns, sizeof *self->names);
+    if (!self->names)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < self->columns && status == UC_OK; i++)
+        status = keep_name(&self->names[i], &taken, &fields[i], i);
+    uc_names_free(&taken);
+    return status;
+}
+
+/* The column that is called `wanted` because its name came before or is empty, such as `a.1` or `column 3`. */
+static uc_status find_made_name(size_t *out, const uc_field *fields, size_t count, const char *wanted)
+{
+    uc_layout made = {.columns = count};
+    *out = UC_NO_COLUMN;
+    const uc_status status = keep_names(&made, fields);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        if (strcmp(made.names[i], wanted) == 0)
+            *out = i;
+    free_names(&made);
+    return status;
+}
+
 #define SHOWN_NAMES ((size_t)10)
 
 uc_status uc_refuse_name(const char *source, const char *wanted, const char *where, const uc_field *fields,
@@ -87,6 +135,9 @@ static uc_status find_column(size_t *out, bool *header, const uc_reader *reader,
                            uc_input_name(reader->input), wanted, count);
     }
     *out = find_name(fields, count, wanted);
+    const uc_status status = *out == UC_NO_COLUMN ? find_made_name(out, fields, count, wanted) : UC_OK;
+    if (status != UC_OK)
+        return status;
     if (*out == UC_NO_COLUMN)
         return uc_refuse_name(uc_input_name(reader->input), wanted, "the first line has", fields, count);
     *header = true;
@@ -222,41 +273,6 @@ static uc_status choose_columns(uc_layout *self, bool *header, const uc_reader *
     if (self->features == 0)
         return uc_fail(UC_ERR_FORMAT, "%s: no columns of features", uc_input_name(reader->input));
     return UC_OK;
-}
-
-/* Makes a name that no earlier column has: a second `x` becomes `x.1`, and a nameless fifth column `column
- * 5`. */
-static uc_status keep_name(char **out, uc_names *taken, const uc_field *field, size_t column)
-{
-    char number[40];
-    const char *name = field->begin;
-    size_t length = field->length;
-    uint32_t index;
-    if (length == 0) {
-        length = (size_t)snprintf(number, sizeof number, "column %zu", column + 1);
-        name = number;
-    }
-    char *own = uc_alloc(length + sizeof number, 1);
-    if (!own)
-        return UC_ERR_NOMEM;
-    memcpy(own, name, length);
-    for (size_t turn = 1; uc_names_find(taken, own, strlen(own)) != UC_NONE; turn++)
-        snprintf(own + length, sizeof number, ".%zu", turn);
-    *out = own;
-    return uc_names_add(&index, taken, own, strlen(own));
-}
-
-static uc_status keep_names(uc_layout *self, const uc_field *fields)
-{
-    uc_names taken = {0};
-    uc_status status = UC_OK;
-    self->names = uc_alloc(self->columns, sizeof *self->names);
-    if (!self->names)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < self->columns && status == UC_OK; i++)
-        status = keep_name(&self->names[i], &taken, &fields[i], i);
-    uc_names_free(&taken);
-    return status;
 }
 
 /* Called before any name is copied, since a copy would end at a zero byte. */

@@ -346,6 +346,16 @@ def test_a_separator_at_the_end_of_all_lines_makes_no_label(unconfuse, row):
     assert told == [unconfuse.ok(command, "m.uc", "t.csv").out for command in ("predict", "evaluate")]
 
 
+def test_options_take_the_names_that_inspect_shows(unconfuse):
+    unconfuse.write("t.csv", "a,label,label,\n" + "".join(f"{i},{'xy'[i % 2]},{'pqr'[i % 3]},{'uv'[i % 4 == 0]}\n" for i in range(60)))
+    shown = [column["name"] for column in unconfuse.json("inspect", "t.csv")["columns"]]
+    assert shown == ["a", "label", "label.1", "column 4"]
+    for name, classes in (("label", ["x", "y"]), ("label.1", ["p", "q", "r"]), ("column 4", ["u", "v"])):
+        assert unconfuse.json("train", "pa", "t.csv", "--label", name, "-o", "m.uc")["classes"] == classes
+    assert unconfuse.fails(1, "train", "pa", "t.csv", "--label", "label.2", "-o", "m.uc") == \
+        "t.csv: no column is called 'label.2'; the first line has a, label, label, "
+
+
 def test_a_last_column_without_a_name_may_be_the_label(unconfuse):
     unconfuse.write("t.csv", "a,b,\n" + "".join(f"{i},{i % 7},{'xy'[i % 2]}\n" for i in range(20)))
     assert unconfuse.json("inspect", "t.csv")["columns"][2]["type"] == "label"
