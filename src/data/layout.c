@@ -87,7 +87,7 @@ static uc_status keep_names(uc_layout *self, const uc_field *fields)
     return status;
 }
 
-/* The column that is called `wanted` because its name came before or is empty, such as `a.1` or `column 3`. */
+/* The column called `wanted`, such as `a.1` or `column 3`, because its name came before or is empty. */
 static uc_status find_made_name(size_t *out, const uc_field *fields, size_t count, const char *wanted)
 {
     uc_layout made = {.columns = count};
