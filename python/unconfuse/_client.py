@@ -130,8 +130,11 @@ class Client:
                **more: Any) -> dict[str, Any]:
         """Makes the model, with the learner onebit if none is named, or adds classes to it. What is not given stays as it is.
         `more` is mode, explore or expired. Returns the model's state."""
-        given = {"learner": learner, "settings": settings}
-        body = {"classes": list(classes), **{name: value for name, value in given.items() if value is not None}, **more}
+        body: dict[str, Any] = {"classes": list(classes), **more}
+        if learner is not None:
+            body["learner"] = learner
+        if settings is not None:
+            body["settings"] = settings
         state: dict[str, Any] = self._json("PUT", self._path(model), body)
         return state
 
