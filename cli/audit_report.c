@@ -222,9 +222,12 @@ static void print_suspects(FILE *text, const cli_audit *self)
     for (size_t i = 0; i < count; i++) {
         const uc_suspect *one = &found->suspects[shown[i]];
         char *id = cli_audit_id(self, one->row);
+        const char *likelier = "-"; /* a label may be flagged although no class is more likely */
+        if (one->suggested != one->given)
+            likelier = classes->text[one->suggested];
         fprintf(text, "  %8zu  %-*s  %-*s  %4.1f%%%s%s\n", one->row + 1, (int)width,
-                classes->text[one->given], second, classes->text[one->suggested], 100 * one->p_wrong,
-                id ? "  " : "", id ? id : "");
+                classes->text[one->given], second, likelier, 100 * one->p_wrong, id ? "  " : "",
+                id ? id : "");
         free(id);
     }
 }

@@ -1,5 +1,6 @@
 """unconfuse audit, as a user types it, and compared with a slow computation of the same equations."""
 import csv
+import random
 
 import pytest
 
@@ -220,3 +221,14 @@ def test_axes_and_landmarks_of_auto(unconfuse, tmp_path):
     found = unconfuse.json("audit", "more.svm", "--all", "--axes", "auto")
     assert found == unconfuse.json("audit", "more.svm", "--all", "--axes", "320")
     assert "auto" in unconfuse.fails(2, "audit", "few.svm", "--axes", "many")
+
+
+def test_no_class_is_called_more_likely_than_itself(unconfuse):
+    """Labels that nothing tells apart: some are flagged, and the given class is still the most probable one."""
+    draw = random.Random(12)
+    unconfuse.write("t.csv", "a,b,label\n" + "".join(f"{draw.random():.2f},{draw.random():.2f},{'xy'[i % 2]}\n" for i in range(120)))
+    issues = unconfuse.json("audit", "t.csv")["issues"]
+    assert issues[0]["given"] == issues[0]["suggested"]
+    shown = unconfuse.ok("audit", "t.csv").out.split("more likely  wrong\n")[1].split("\n\n")[0].splitlines()
+    for line, issue in zip(shown, issues):
+        assert line.split()[:3] == [str(issue["row"]), issue["given"], "-" if issue["given"] == issue["suggested"] else issue["suggested"]]

@@ -310,6 +310,15 @@ test("a stream marks drift in its curve", async () => {
   await page.close();
 });
 
+test("no class is suggested in the place of itself", async () => {
+  const report = auditReport(3, "text");
+  report.issues[1].suggested = report.issues[1].given;
+  pageWith("audit.html", "itself.html", "audit", report);
+  const { page } = await open(browser, "itself.html");
+  assert.deepEqual(await page.$$eval(".rows tbody tr", (all) => all.map((row) => row.children[4].textContent)), ["dog", "–", "dog"]);
+  await page.close();
+});
+
 test("a name that turns the direction of writing turns no other name", async () => {
   const { page } = await open(browser, "labels.html");
   const names = await page.$$eval(".plot .name title", (all) => all.map((one) => one.textContent).filter((text) => text.includes("\u202e")));

@@ -22,7 +22,8 @@ function ownColumns(issues) {
 
 function suspects(report) {
   const own = ownColumns(report.issues);
-  const rows = report.issues.map((issue) => ({ ...issue, ...Object.fromEntries(own.map(({ key, title }) => [key, issue.columns?.[title]])) }));
+  const likelier = ({ given, suggested }) => (given === suggested ? "–" : suggested); // a label may be flagged although no class is more likely
+  const rows = report.issues.map((issue) => ({ ...issue, likelier: likelier(issue), ...Object.fromEntries(own.map(({ key, title }) => [key, issue.columns?.[title]])) }));
   const repeats = ({ key }) => ["id", "given"].some((said) => rows.every((row) => row[key] === row[said]));
   const has = (key) => report.issues.some((issue) => issue[key] !== undefined && issue[key] !== null);
   const columns = [
@@ -30,7 +31,7 @@ function suspects(report) {
     has("id") && { key: "id", title: "id" },
     has("annotator") && { key: "annotator", title: "annotator" },
     { key: "given", title: "label" },
-    { key: "suggested", title: "suggested" },
+    { key: "likelier", title: "suggested" },
     { key: "p_wrong", title: "probably wrong", number: true, format: likelihood },
     ...own.filter((column) => !repeats(column)),
   ].filter(Boolean);
