@@ -151,11 +151,16 @@ uc_status uc_option_set(const uc_option *option, void *settings, const char *val
             return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be one of %s", option->name, value,
                            option->choices);
         return UC_OK;
-    case UC_OPTION_BYTES:
-        if (!parse_bytes(FIELD(uint64_t, settings, option), value))
+    case UC_OPTION_BYTES: {
+        uint64_t bytes;
+        if (!parse_bytes(&bytes, value))
             return uc_fail(UC_ERR_OPTION, "{%s=%s}: it must be a size such as 512M or 4G", option->name,
                            value);
+        if (option->high > 0.0 && !within(option, (double)bytes)) /* otherwise, any size will do */
+            return refuse(option, value, "a number of bytes ");
+        *FIELD(uint64_t, settings, option) = bytes;
         return UC_OK;
+    }
     case UC_OPTION_PAIR:
         if (!parse_pair(FIELD(double, settings, option), option, value))
             return refuse(option, value, "two numbers with a comma between them, both ");

@@ -621,3 +621,10 @@ def test_tls_is_said_and_spoken(tmp_path, unconfuse):
     for certificate, key in (("key.pem", "certificate.pem"), ("certificate.pem", "certificate.pem")):
         assert unconfuse.fails(1, "serve", "new", "--listen", "127.0.0.1:0", "--tls-certificate", tmp_path / certificate, "--tls-key",
                                tmp_path / key) == "--tls-certificate, --tls-key: the files are not PEM, or not of each other"
+
+
+@pytest.mark.parametrize("size", ["0", "1023", "2G"])
+def test_a_body_that_no_request_fits_into_is_refused(unconfuse, size):
+    """0 would be taken for no limit, and every request would get 413."""
+    assert unconfuse.fails(2, "serve", "dir", "--max-body", size) == \
+        f"--max-body {size}: it must be a number of bytes from 1024 to 1073741824"
