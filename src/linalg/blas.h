@@ -17,9 +17,11 @@ typedef struct uc_blas_functions {
     __typeof__(cblas_ddot) *ddot;
     __typeof__(cblas_daxpy) *daxpy;
     __typeof__(cblas_dgemm) *dgemm;
+    __typeof__(cblas_sgemm) *sgemm;
     __typeof__(cblas_dsymv) *dsymv;
     __typeof__(cblas_dsymm) *dsymm;
     __typeof__(cblas_dsyrk) *dsyrk;
+    __typeof__(cblas_ssyrk) *ssyrk;
     __typeof__(cblas_dtrsm) *dtrsm;
     __typeof__(cblas_strmm) *strmm;
     __typeof__(openblas_set_num_threads) *set_num_threads;

@@ -135,6 +135,13 @@ void uc_gemm(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, siz
              double beta);
 /* C (m x n) = A (m x k) B (k x n), without gaps. */
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
+/* The same in single precision: C (m x n, without gaps) = A B. */
+typedef struct uc_single_operand {
+    const float *values;
+    size_t stride;
+    bool transposed;
+} uc_single_operand;
+void uc_gemm_single(float *C, uc_single_operand A, uc_single_operand B, size_t m, size_t k, size_t n);
 double uc_dot(const double *a, const double *b, size_t n);
 void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */
 /* The `count` largest eigenvalues, descending, of the symmetric n x n matrix A, which is destroyed. Row k
@@ -161,6 +168,8 @@ uc_status uc_cholesky(double *A, size_t n);
 void uc_solve_cholesky(double *X, size_t rows, const double *L, size_t n);
 /* Adds the sum of x x' over the `rows` rows x of X to the lower triangle of the n x n matrix A. */
 void uc_add_squares(double *A, const double *X, size_t rows, size_t n);
+/* In single precision: the lower triangle of A becomes that sum. */
+void uc_squares_single(float *A, const float *X, size_t rows, size_t n);
 
 /* ---- symmetric n x n matrices of which the lower triangle is used; rows are `stride` doubles apart ---- */
 

@@ -66,6 +66,35 @@ void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k
     uc_gemm(C, n, (uc_operand){A, k, false}, (uc_operand){B, n, false}, m, k, n, 1.0, 0.0);
 }
 
+static void multiply_single_plainly(float *C, uc_single_operand A, uc_single_operand B, size_t m, size_t k,
+                                    size_t n)
+{
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (size_t l = 0; l < k; l++) {
+                const size_t a = A.transposed ? l * A.stride + i : i * A.stride + l;
+                const size_t b = B.transposed ? j * B.stride + l : l * B.stride + j;
+                sum += (double)A.values[a] * (double)B.values[b];
+            }
+            C[i * n + j] = (float)sum;
+        }
+}
+
+void uc_gemm_single(float *C, uc_single_operand A, uc_single_operand B, size_t m, size_t k, size_t n)
+{
+    if (m == 0 || n == 0)
+        return;
+    if (!uc_blas_enter()) {
+        multiply_single_plainly(C, A, B, m, k, n);
+        return;
+    }
+    uc_blas.sgemm(CblasRowMajor, A.transposed ? CblasTrans : CblasNoTrans,
+                  B.transposed ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1.0f, A.values,
+                  (int)A.stride, B.values, (int)B.stride, 0.0f, C, (int)n);
+    uc_blas_leave();
+}
+
 double uc_dot(const double *a, const double *b, size_t n)
 {
     if (uc_blas_load())
@@ -317,6 +346,17 @@ void uc_add_squares(double *A, const double *X, size_t rows, size_t n)
         return;
     }
     uc_blas.dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1.0, X, (int)n, 1.0, A, (int)n);
+    uc_blas_leave();
+}
+
+void uc_squares_single(float *A, const float *X, size_t rows, size_t n)
+{
+    if (!uc_blas_enter()) {
+        multiply_single_plainly(A, (uc_single_operand){X, n, true}, (uc_single_operand){X, n, false}, n, rows,
+                                n);
+        return;
+    }
+    uc_blas.ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1.0f, X, (int)n, 0.0f, A, (int)n);
     uc_blas_leave();
 }
 

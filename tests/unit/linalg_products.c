@@ -158,6 +158,41 @@ static uc_status eigen_once(void)
     return uc_eigen_top(values, vectors, A, 3, 3, NULL);
 }
 
+/* In single precision; either operand transposed. */
+static void single_products_are_those_of_doubles(void **state)
+{
+    (void)state;
+    enum { M = 3, K = 7, N = 5, STRIDE = 8 };
+    double values[2 * STRIDE * STRIDE];
+    float A[STRIDE * STRIDE], B[STRIDE * STRIDE], C[M * N], squares[N * N];
+    fill(values, 2 * STRIDE * STRIDE, 8);
+    for (size_t i = 0; i < STRIDE * STRIDE; i++) {
+        A[i] = (float)values[i];
+        B[i] = (float)values[STRIDE * STRIDE + i];
+    }
+    assert_ok(uc_blas_begin(1));
+    for (int turned = 0; turned < 4; turned++) {
+        const bool a = turned & 1, b = turned & 2;
+        uc_gemm_single(C, (uc_single_operand){A, STRIDE, a}, (uc_single_operand){B, STRIDE, b}, M, K, N);
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < N; j++) {
+                double expected = 0.0;
+                for (size_t k = 0; k < K; k++)
+                    expected += (double)(a ? A[k * STRIDE + i] : A[i * STRIDE + k]) *
+                                (double)(b ? B[j * STRIDE + k] : B[k * STRIDE + j]);
+                assert_near(C[i * N + j], expected, 1e-5);
+            }
+    }
+    uc_squares_single(squares, A, K, N); /* rows without gaps */
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double expected = 0.0;
+            for (size_t k = 0; k < K; k++)
+                expected += (double)A[k * N + i] * (double)A[k * N + j];
+            assert_near(squares[i * N + j], expected, 1e-5);
+        }
+}
+
 /* The squares of 9 rows of 6, their factor, and a solution. */
 static void squares_are_factored_and_solved_with(void **state)
 {
@@ -244,6 +279,7 @@ int main(void)
         cmocka_unit_test(the_largest_eigenvalues_come_first_with_their_vectors),
         cmocka_unit_test(eigenvalues_that_cannot_be_are_refused),
         cmocka_unit_test(a_lower_triangle_is_inverted_and_solved_with),
+        cmocka_unit_test(single_products_are_those_of_doubles),
         cmocka_unit_test(squares_are_factored_and_solved_with),
         cmocka_unit_test(a_root_in_single_precision_measures_what_cancels),
         cmocka_unit_test(every_allocation_may_fail),
