@@ -7,14 +7,24 @@
 #include <math.h>
 
 #include "learn/audit/audit.h"
+#include "linalg/linalg.h"
 
 #define ROWS_PER_BLOCK ((size_t)256)
 
-static double log_sum_exp(const double *values, size_t count)
+#define SMALL 1e-290 /* a sum below it may lack terms that became 0 */
+
+static double largest_of(const double *values, size_t count)
 {
-    double most = values[0], sum = 0.0;
+    double most = values[0];
     for (size_t k = 1; k < count; k++)
         most = fmax(most, values[k]);
+    return most;
+}
+
+static double log_sum_exp(const double *values, size_t count)
+{
+    const double most = largest_of(values, count);
+    double sum = 0.0;
     if (most == -INFINITY)
         return most;
     for (size_t k = 0; k < count; k++)
@@ -22,7 +32,7 @@ static double log_sum_exp(const double *values, size_t count)
     return most + log(sum);
 }
 
-/* log sum_z softmax(s / t)_z exp(LL_z) */
+/* log sum_z softmax(s / t)_z exp(LL_z), whatever their sizes */
 static double fit_of_row(const double *s, double t, const double *LL, size_t K, double *work)
 {
     for (size_t z = 0; z < K; z++)
@@ -39,16 +49,47 @@ typedef struct expect_job {
     bool fits;
 } expect_job;
 
+/* Adds the row's fit at every temperature. All exponentials are computed at once: those of LL, then those of
+ * s / t for each t. `work` has room for (1 + count) K values. */
+static void add_fits(double *sum, const uc_expectation *self, const double *s, const double *LL,
+                     double weight, double *work)
+{
+    const size_t K = self->confusion->K;
+    const double most_s = largest_of(s, K), most_LL = largest_of(LL, K);
+    double *e = work + K;
+    for (size_t z = 0; z < K; z++)
+        work[z] = LL[z] - most_LL;
+    for (size_t k = 0; k < self->count; k++)
+        for (size_t z = 0; z < K; z++)
+            e[k * K + z] = (s[z] - most_s) / self->temperatures[k];
+    uc_exponential(work, (1 + self->count) * K);
+    for (size_t k = 0; k < self->count; k++, e += K) {
+        double all = 0.0, seen = 0.0;
+        for (size_t z = 0; z < K; z++) {
+            all += e[z];
+            seen += e[z] * work[z];
+        }
+        const double fit =
+            seen > SMALL ? log(seen / all) + most_LL : fit_of_row(s, self->temperatures[k], LL, K, e);
+        sum[k] += weight * fit;
+    }
+}
+
 static double expect_row(double *R, const uc_expectation *self, const double *s, const double *LL,
                          double *work)
 {
     const size_t K = self->confusion->K;
-    double change = 0.0;
+    double change = 0.0, total = 0.0;
     for (size_t z = 0; z < K; z++)
         work[z] = s[z] / self->temperature + LL[z];
-    const double all = log_sum_exp(work, K);
+    const double most = largest_of(work, K);
+    for (size_t z = 0; z < K; z++)
+        work[z] -= most;
+    uc_exponential(work, K);
+    for (size_t z = 0; z < K; z++)
+        total += work[z];
     for (size_t z = 0; z < K; z++) {
-        const double after = exp(work[z] - all);
+        const double after = work[z] / total;
         change = fmax(change, fabs(after - R[z]));
         R[z] = after;
     }
@@ -60,7 +101,7 @@ static uc_status expect_rows(double *sum, size_t first, size_t last, void *user)
     const expect_job *job = user;
     const uc_expectation *self = job->self;
     const size_t K = self->confusion->K;
-    double *LL = uc_alloc(2 * K, sizeof *LL);
+    double *LL = uc_alloc((2 + self->count) * K, sizeof *LL);
     if (!LL)
         return UC_ERR_NOMEM;
     double *work = LL + K;
@@ -68,8 +109,8 @@ static uc_status expect_rows(double *sum, size_t first, size_t last, void *user)
         const double weight = self->labelled->weights ? self->labelled->weights[i] : 1.0;
         const double *s = self->S + i * K;
         uc_confusion_of_row(LL, self->confusion, self->labelled, i);
-        for (size_t k = 0; k < self->count && job->fits; k++)
-            sum[k] += weight * fit_of_row(s, self->temperatures[k], LL, K, work);
+        if (job->fits)
+            add_fits(sum, self, s, LL, weight, work);
         const double change = expect_row(job->R + i * K, self, s, LL, work);
         double *largest = &job->changes[i / ROWS_PER_BLOCK];
         *largest = fmax(*largest, change);
