@@ -14,8 +14,15 @@
  * size rows x landmarks is stored.
  *
  * If there are many rows, T is computed from some of them and only gives the D axes P_0. All rows are
- * projected on these, and their own mean m and covariance T = Q diag(w) Q' there, D x D, rotate them: P = P_0
- * Q. This computes the kernel values once, and has products with D instead of m columns.
+ * projected on these, after subtracting c, the mean of k over the landmarks:
+ *
+ *   b(x)   = P_0'(k(x) - c)      m, T   mean and covariance of b(x_i), T = Q diag(w) Q', D x D
+ *   a(x)   = Q'(b(x) - m)
+ *
+ * Only b is stored, in single precision: Q is applied to sums of rows, not to rows (coordinates.c). This
+ * computes the kernel values once, and has products with D instead of m columns. Products with P_0 are in
+ * single precision too. k - c is small enough for that: on data with 2 to 784 columns the error of an axis is
+ * below .015 of 1 / sqrt(q), the deviation that shrinkage allows it, and below .004 with 16 columns or more.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +41,14 @@
 typedef struct nystroem {
     size_t m, rank;
     double *Z;
+    double *centre; /* m: mean kernel values of the landmarks */
 } nystroem;
+
+static void free_nystroem(nystroem *self)
+{
+    uc_free(self->Z);
+    uc_free(self->centre);
+}
 
 /* Z = V S^-1/2; overwrites K. */
 static uc_status whiten_by_values(nystroem *out, double *K, size_t m, const uc_context *context)
@@ -81,13 +95,16 @@ static uc_status whiten(nystroem *out, const uc_audit_rows *rows, const uc_matri
     const size_t m = rows->landmarks;
     const bool all_rows = labelled->annotations->total_rows <= (double)m;
     double *K = uc_alloc(m * m, sizeof *K), *work = uc_alloc(uc_audit_view_work(rows, m), sizeof *work);
-    *out = (nystroem){.m = m, .Z = uc_alloc(m * m, sizeof *out->Z)};
+    *out =
+        (nystroem){.m = m, .Z = uc_alloc(m * m, sizeof *out->Z), .centre = uc_alloc(m, sizeof *out->centre)};
     uc_status status = UC_ERR_NOMEM;
-    if (!K || !work || !out->Z)
+    if (!K || !work || !out->Z || !out->centre)
         goto cleanup;
     status = UC_OK;
     if (!all_rows) {
         uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+        for (size_t l = 0; l < m; l++)
+            uc_axpy(out->centre, 1.0 / (double)m, K + l * m, m);
         status = whiten_by_factor(out, K, m);
     }
     if (status == UC_OK && out->rank == 0) {
@@ -107,9 +124,24 @@ typedef struct axes_job {
     const uc_matrix *X;
     const double *weights;
     const nystroem *map;
+    const float *projection; /* m x D: P_0 of many rows */
+    float *B;
 } axes_job;
 
-/* Adds u z z' (rank x rank, the lower triangle), then u z. */
+/* Adds u z z' (r x r, the lower triangle), then u z, for `count` rows of z, which it overwrites. `weights`
+ * may be NULL. */
+static void add_weighted(double *sum, double *z, const double *weights, size_t count, size_t r)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double weight = weights ? weights[i] : 1.0;
+        uc_axpy(sum + r * r, weight, z + i * r, r);
+        for (size_t j = 0; j < r && weights; j++)
+            z[i * r + j] *= sqrt(weight);
+    }
+    uc_add_squares(sum, z, count, r);
+}
+
+/* Adds the moments of z. */
 static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
 {
     const axes_job *job = user;
@@ -122,13 +154,7 @@ static uc_status add_moments(double *sum, size_t first, size_t last, void *user)
         goto cleanup;
     uc_audit_view_kernel(values, rows, job->X, first, last, job->view->width, work);
     uc_multiply(z, values, job->map->Z, count, m, r);
-    for (size_t i = 0; i < count; i++) {
-        const double weight = job->weights ? job->weights[first + i] : 1.0;
-        uc_axpy(sum + r * r, weight, z + i * r, r);
-        for (size_t j = 0; j < r && job->weights; j++)
-            z[i * r + j] *= sqrt(weight);
-    }
-    uc_add_squares(sum, z, count, r);
+    add_weighted(sum, z, job->weights ? job->weights + first : NULL, count, r);
     status = UC_OK;
 cleanup:
     uc_free(work);
@@ -172,7 +198,7 @@ static uc_status find_axes(uc_audit_view *self, const nystroem *map, const uc_ma
                            const uc_labelled *labelled, size_t most)
 {
     const size_t r = map->rank;
-    axes_job job = {self, X, labelled->weights, map};
+    axes_job job = {.view = self, .X = X, .weights = labelled->weights, .map = map};
     double *sums = uc_alloc(r * r + r, sizeof *sums), *values = uc_alloc(r, sizeof *values);
     double *vectors = uc_alloc(r * r, sizeof *vectors);
     uc_status status = sums && values && vectors ? UC_OK : UC_ERR_NOMEM;
@@ -215,8 +241,9 @@ static uc_status project_block(size_t block, void *user)
     double *work = uc_alloc(uc_audit_view_work(self->rows, count), sizeof *work);
     if (values && work) {
         uc_audit_view_kernel(values, self->rows, job->X, rows.first, rows.last, self->width, work);
-        for (size_t i = 0; i < count * D; i++)
-            A[i] = -self->shift[i % D];
+        for (size_t i = 0; i < count; i++)
+            for (size_t d = 0; d < D; d++)
+                A[i * D + d] = -self->shift[d];
         uc_gemm(A, D, (uc_operand){values, m, false}, (uc_operand){self->projection, D, false}, count, m, D,
                 1.0, 1.0);
     }
@@ -241,108 +268,134 @@ static uc_status project_rows(uc_audit_view *self, const uc_matrix *X, const uc_
 
 /* ---- axes of all rows within the space spanned by the axes of some ---- */
 
-typedef struct turn_job {
-    double *A;             /* rows x D */
-    const double *vectors; /* D x D, in rows */
-    const double *weights, *shift;
-    size_t D, rows;
-} turn_job;
-
-/* Adds u a a' (D x D, the lower triangle), then u a. */
-static uc_status add_coordinates(double *sum, size_t first, size_t last, void *user)
+/* Adds u b b' (D x D, the lower triangle), then u b, for `count` rows of B. `scaled` has room for count x D
+ * numbers, `squares` for D x D. */
+static void add_weighted_single(double *sum, const float *B, const double *weights, size_t count, size_t D,
+                                float *scaled, float *squares)
 {
-    const turn_job *job = user;
-    const size_t D = job->D, count = last - first;
-    const double *A = job->A + first * D;
-    double *scaled = job->weights ? uc_alloc(count * D, sizeof *scaled) : NULL;
-    if (job->weights && !scaled)
-        return UC_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
-        const double weight = job->weights ? job->weights[first + i] : 1.0, root = sqrt(weight);
-        uc_axpy(sum + D * D, weight, A + i * D, D);
-        for (size_t d = 0; d < D && scaled; d++)
-            scaled[i * D + d] = root * A[i * D + d];
+        const double weight = weights ? weights[i] : 1.0;
+        const float root = (float)sqrt(weight);
+        for (size_t d = 0; d < D; d++) {
+            sum[D * D + d] += weight * B[i * D + d];
+            scaled[i * D + d] = root * B[i * D + d];
+        }
     }
-    uc_add_squares(sum, scaled ? scaled : A, count, D);
-    uc_free(scaled);
-    return UC_OK;
+    uc_squares_single(squares, scaled, count, D);
+    for (size_t d = 0; d < D; d++)
+        for (size_t e = 0; e <= d; e++)
+            sum[d * D + e] += squares[d * D + e];
 }
 
-static uc_status turn_block(size_t block, void *user)
+/* Stores b of the rows and adds their moments. */
+static uc_status place_rows(double *sum, size_t first, size_t last, void *user)
 {
-    const turn_job *job = user;
-    const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
-    const size_t count = rows.last - rows.first, D = job->D;
-    double *A = job->A + rows.first * D, *copy = uc_alloc(count * D, sizeof *copy);
-    if (!copy)
-        return UC_ERR_NOMEM;
-    memcpy(copy, A, count * D * sizeof *copy);
-    for (size_t i = 0; i < count * D; i++)
-        A[i] = -job->shift[i % D];
-    uc_gemm(A, D, (uc_operand){copy, D, false}, (uc_operand){job->vectors, D, true}, count, D, D, 1.0, 1.0);
-    uc_free(copy);
-    return UC_OK;
+    const axes_job *job = user;
+    const uc_audit_view *self = job->view;
+    const size_t count = last - first, m = self->rows->landmarks, D = self->axes;
+    double *values = uc_alloc(count * m, sizeof *values);
+    double *work = uc_alloc(uc_audit_view_work(self->rows, count), sizeof *work);
+    float *centred = uc_alloc(count * m, sizeof *centred), *squares = uc_alloc(D * D, sizeof *squares);
+    float *B = job->B + first * D;
+    uc_status status = UC_ERR_NOMEM;
+    if (!values || !work || !centred || !squares)
+        goto cleanup;
+    uc_audit_view_kernel(values, self->rows, job->X, first, last, self->width, work);
+    for (size_t i = 0; i < count; i++)
+        for (size_t l = 0; l < m; l++)
+            centred[i * m + l] = (float)(values[i * m + l] - job->map->centre[l]);
+    uc_gemm_single(B, (uc_single_operand){centred, m, false}, (uc_single_operand){job->projection, D, false},
+                   count, m, D);
+    add_weighted_single(sum, B, job->weights ? job->weights + first : NULL, count, D, centred, squares);
+    status = UC_OK;
+cleanup:
+    uc_free(squares);
+    uc_free(centred);
+    uc_free(work);
+    uc_free(values);
+    return status;
 }
 
-/* P = P_0 Q, shift = Q'm, and w; drops axes without variance over all rows. */
-static uc_status turn_axes(uc_audit_view *self, const double *values, const double *vectors,
-                           const double *mean)
+/* P = P_0 Q and shift = Q'(P_0'c + m), given the vectors (the rows of Q') and P_0 as the projection. */
+static uc_status turn_axes(uc_audit_view *self, const double *vectors, const double *centre)
 {
-    const size_t m = self->rows->landmarks, before = self->axes;
-    double *projection = uc_alloc(m * before, sizeof *projection);
-    if (!projection)
-        return UC_ERR_NOMEM;
-    while (self->axes > 1 && !(values[self->axes - 1] > VANISHED * values[0]))
-        self->axes--;
-    uc_gemm(projection, self->axes, (uc_operand){self->projection, before, false},
-            (uc_operand){vectors, before, true}, m, before, self->axes, 1.0, 0.0);
-    uc_free(self->projection);
-    self->projection = projection;
-    for (size_t d = 0; d < self->axes; d++) {
-        self->w[d] = values[d];
-        self->shift[d] = uc_dot(vectors + d * before, mean, before);
+    const size_t m = self->rows->landmarks, D = self->axes;
+    double *first = self->projection, *offset = uc_alloc(D, sizeof *offset);
+    self->projection = uc_alloc(m * D, sizeof *self->projection);
+    if (offset && self->projection) {
+        memcpy(offset, self->mean, D * sizeof *offset);
+        for (size_t l = 0; l < m; l++)
+            uc_axpy(offset, centre[l], first + l * D, D);
+        for (size_t d = 0; d < D; d++) {
+            self->shift[d] = uc_dot(vectors + d * D, offset, D);
+            for (size_t b = 0; b < D; b++)
+                self->turn[b * D + d] = vectors[d * D + b];
+        }
+        uc_multiply(self->projection, first, self->turn, m, D, D);
     }
-    return UC_OK;
+    const uc_status status = offset && self->projection ? UC_OK : UC_ERR_NOMEM;
+    uc_free(offset);
+    uc_free(first);
+    return status;
 }
 
-/* A holds the coordinates on P_0, not centred, and becomes those on the axes of all rows. */
-static uc_status turn(uc_audit_view *self, const uc_matrix *X, const uc_labelled *labelled)
+/* Finds the axes, given the moments of b, and the variances w, which are not negative. */
+static uc_status turn(uc_audit_view *self, double *sums, const nystroem *map, const uc_labelled *labelled)
 {
     const size_t D = self->axes;
-    const uc_context *context = labelled->context;
-    double *sums = uc_alloc(D * D + D, sizeof *sums), *mean = uc_alloc(D, sizeof *mean);
-    double *vectors = uc_alloc(D * D, sizeof *vectors), *values = uc_alloc(D, sizeof *values);
-    turn_job job = {self->A, vectors, labelled->weights, self->shift, D, X->rows};
-    uc_status status = sums && mean && vectors && values ? UC_OK : UC_ERR_NOMEM;
-    status = uc_comm_agree(uc_comm_of(context), status);
+    double *vectors = uc_alloc(D * D, sizeof *vectors);
+    self->mean = uc_alloc(D, sizeof *self->mean);
+    self->turn = uc_alloc(D * D, sizeof *self->turn);
+    uc_status status = vectors && self->mean && self->turn ? UC_OK : UC_ERR_NOMEM;
+    if (status == UC_OK) {
+        centre_moments(sums, D, labelled->total_weight);
+        memcpy(self->mean, sums + D * D, D * sizeof *self->mean);
+        status = uc_eigen_top(self->w, vectors, sums, D, D, labelled->context);
+    }
+    for (size_t d = 0; d < D && status == UC_OK; d++)
+        self->w[d] = fmax(self->w[d], 0.0);
     if (status == UC_OK)
-        status = uc_sum_over(context, X->rows, add_coordinates, &job, sums, D * D + D);
+        status = turn_axes(self, vectors, map->centre);
+    uc_free(vectors);
+    return uc_comm_agree(uc_comm_of(labelled->context), status);
+}
+
+/* Coordinates of all rows on P_0, which self->projection holds, and their axes. */
+static uc_status place(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
+                       const uc_labelled *labelled)
+{
+    const size_t m = self->rows->landmarks, D = self->axes;
+    const double bytes = (double)sizeof *self->B * (double)X->rows * (double)D;
+    float *projection = uc_alloc(m * D, sizeof *projection);
+    double *sums = uc_alloc(D * D + D, sizeof *sums);
+    uc_status status = uc_memory_check(labelled->context, bytes, "the mapped rows of audit");
+    if (status == UC_OK && !(self->B = uc_alloc(X->rows * D, sizeof *self->B)))
+        status = UC_ERR_NOMEM;
+    if (!projection || !sums)
+        status = UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(labelled->context), status);
     if (status != UC_OK)
         goto cleanup;
-    centre_moments(sums, D, labelled->total_weight);
-    memcpy(mean, sums + D * D, D * sizeof *mean);
-    status = uc_eigen_top(values, vectors, sums, D, D, context);
+    for (size_t i = 0; i < m * D; i++)
+        projection[i] = (float)self->projection[i];
+    axes_job job = {.view = self,
+                    .X = X,
+                    .weights = labelled->weights,
+                    .map = map,
+                    .projection = projection,
+                    .B = self->B};
+    status = uc_sum_over(labelled->context, X->rows, place_rows, &job, sums, D * D + D);
     if (status == UC_OK)
-        status = turn_axes(self, values, vectors, mean);
-    status = uc_comm_agree(uc_comm_of(context), status);
-    if (status == UC_OK && self->axes == D)
-        status = uc_run_blocks(context, uc_block_count(X->rows, ROWS_PER_BLOCK), turn_block, &job);
-    else if (status == UC_OK) {
-        uc_free(self->A);
-        self->A = NULL;
-        status = project_rows(self, X, labelled);
-    }
+        status = turn(self, sums, map, labelled);
 cleanup:
-    uc_free(values);
-    uc_free(vectors);
-    uc_free(mean);
     uc_free(sums);
-    return uc_comm_agree(uc_comm_of(context), status);
+    uc_free(projection);
+    return status;
 }
 
 /* Coordinates of all rows, from the axes of some. */
-static uc_status place_rows(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
-                            const uc_labelled *labelled, size_t most, const uc_some_rows *some)
+static uc_status place_by_some(uc_audit_view *self, const nystroem *map, const uc_matrix *X,
+                               const uc_labelled *labelled, size_t most, const uc_some_rows *some)
 {
     uc_labelled few = {.annotations = &some->annotations,
                        .gold = some->gold,
@@ -352,11 +405,7 @@ static uc_status place_rows(uc_audit_view *self, const nystroem *map, const uc_m
     if (status == UC_OK)
         status = find_axes(self, map, &some->X, &few, most);
     status = uc_comm_agree(uc_comm_of(labelled->context), status);
-    if (status != UC_OK)
-        return status;
-    memset(self->shift, 0, self->axes * sizeof *self->shift);
-    status = project_rows(self, X, labelled);
-    return status == UC_OK && self->axes > 0 ? turn(self, X, labelled) : status;
+    return status == UC_OK && self->axes > 0 ? place(self, map, X, labelled) : status;
 }
 
 /* ---- shrinkage ---- */
@@ -365,7 +414,6 @@ static uc_status place_rows(uc_audit_view *self, const nystroem *map, const uc_m
 #define SHRINKAGE_FACTOR 1.25
 #define ENOUGH_SHRINKAGE 0.8
 #define MOST_MEAN_LEVERAGE 0.1
-#define MOST_LEVERAGE 0.95
 
 /* Sets q for this s; returns sum_d (1 - s) w_d q_d. */
 static double shrink(uc_audit_view *self, double s)
@@ -383,23 +431,13 @@ static double shrink(uc_audit_view *self, double s)
 
 static uc_status find_shrinkage(uc_audit_view *self, const uc_labelled *labelled)
 {
-    const size_t rows = labelled->annotations->rows, D = self->axes;
-    const double n = labelled->total_weight;
     double s = LEAST_SHRINKAGE;
-    self->q = uc_alloc(D, sizeof *self->q);
-    self->h = uc_alloc(rows, sizeof *self->h);
-    if (!self->q || !self->h)
+    self->q = uc_alloc(self->axes, sizeof *self->q);
+    if (!self->q)
         return UC_ERR_NOMEM;
-    while (shrink(self, s) / n > MOST_MEAN_LEVERAGE && s < ENOUGH_SHRINKAGE)
+    while (shrink(self, s) / labelled->total_weight > MOST_MEAN_LEVERAGE && s < ENOUGH_SHRINKAGE)
         s *= SHRINKAGE_FACTOR;
-    for (size_t i = 0; i < rows; i++) {
-        const double weight = labelled->weights ? labelled->weights[i] : 1.0;
-        double sum = 0.0;
-        for (size_t d = 0; d < D; d++)
-            sum += self->A[i * D + d] * self->A[i * D + d] * self->q[d];
-        self->h[i] = fmin(MOST_LEVERAGE, weight * ((1.0 - self->s) / n * sum + 1.0 / n));
-    }
-    return UC_OK;
+    return uc_audit_find_leverage(self, labelled);
 }
 
 /* ---- all ---- */
@@ -417,7 +455,7 @@ uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, cons
     uc_status status = whiten(&map, rows, rows->source, self.width, labelled);
     status = uc_comm_agree(uc_comm_of(labelled->context), status);
     if (status == UC_OK && some)
-        status = place_rows(&self, &map, X, labelled, most_axes, some);
+        status = place_by_some(&self, &map, X, labelled, most_axes, some);
     else if (status == UC_OK) {
         status = find_axes(&self, &map, X, labelled, most_axes);
         status = uc_comm_agree(uc_comm_of(labelled->context), status);
@@ -426,7 +464,7 @@ uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, cons
     }
     if (status == UC_OK)
         status = uc_comm_agree(uc_comm_of(labelled->context), find_shrinkage(&self, labelled));
-    uc_free(map.Z);
+    free_nystroem(&map);
     if (status == UC_OK)
         *out = self;
     else
@@ -440,6 +478,9 @@ void uc_audit_view_free(uc_audit_view *self)
     uc_free(self->shift);
     uc_free(self->w);
     uc_free(self->A);
+    uc_free(self->B);
+    uc_free(self->mean);
+    uc_free(self->turn);
     uc_free(self->q);
     uc_free(self->h);
     *self = (uc_audit_view){0};

@@ -36,11 +36,12 @@ typedef struct mean_job {
     size_t K;
 } mean_job;
 
-/* Adds (u R)'A, K x D, then the sums of u R. */
+/* Adds (u R)'A, K x D, as coordinates are stored, then the sums of u R. */
 static uc_status add_means(double *sum, size_t first, size_t last, void *user)
 {
     const mean_job *job = user;
     const size_t K = job->K, D = job->view->axes, count = last - first;
+    double *counts = sum + K * D;
     const double *R = job->R + first * K;
     double *weighted = NULL;
     if (job->labelled->weights) {
@@ -51,12 +52,12 @@ static uc_status add_means(double *sum, size_t first, size_t last, void *user)
             weighted[i] = R[i] * job->labelled->weights[first + i / K];
         R = weighted;
     }
-    uc_gemm(sum, D, (uc_operand){R, K, true}, (uc_operand){job->view->A + first * D, D, false}, K, count, D,
-            1.0, 1.0);
-    for (size_t i = 0; i < count * K; i++)
-        sum[K * D + i % K] += R[i];
+    const uc_status status = uc_audit_add_coordinates(sum, job->view, first, last, R, K);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < K; k++)
+            counts[k] += R[i * K + k];
     uc_free(weighted);
-    return UC_OK;
+    return status;
 }
 
 /* Computes U from G; as G is symmetric, the transpose of U solves (diag - G) X = G, plus I. */
@@ -129,6 +130,8 @@ uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *vi
         status =
             uc_sum_over(labelled->context, labelled->annotations->rows, add_means, &job, sums, K * D + K);
     if (status == UC_OK)
+        status = uc_audit_turn_sums(sums, sums + K * D, view, K);
+    if (status == UC_OK)
         status = solve(&self, sums, view, labelled->total_weight, K);
     uc_free(sums);
     if (status == UC_OK)
@@ -153,6 +156,7 @@ void uc_audit_view_fit_free(uc_audit_view_fit *self)
 typedef struct score_job {
     const uc_audit_view_fit *fit;
     const uc_audit_view *view;
+    const uc_audit_directions *directions; /* H */
     const double *R;
     double *S, share;
     size_t rows, K;
@@ -162,15 +166,14 @@ static uc_status score_block(size_t block, void *user)
 {
     const score_job *job = user;
     const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
-    const size_t count = rows.last - rows.first, K = job->K, D = job->view->axes;
+    const size_t count = rows.last - rows.first, K = job->K;
     const double s = job->view->s, *f = job->fit->f, *b = job->fit->b;
     double *E = uc_alloc(2 * count * K, sizeof *E);
     if (!E)
         return UC_ERR_NOMEM;
     double *scores = E + count * K;
-    uc_gemm(E, K, (uc_operand){job->view->A + rows.first * D, D, false}, (uc_operand){job->fit->H, D, true},
-            count, D, K, 1.0, 0.0);
-    for (size_t i = 0; i < count; i++) {
+    const uc_status status = uc_audit_along(E, job->directions, job->view, rows.first, rows.last);
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
         const double h = job->view->h[rows.first + i], *R = job->R + (rows.first + i) * K;
         for (size_t k = 0; k < K; k++) {
             const double own = (1.0 - s) * f[k] * E[i * K + k];
@@ -178,18 +181,24 @@ static uc_status score_block(size_t block, void *user)
         }
     }
     uc_gemm(scores, K, (uc_operand){E, K, false}, (uc_operand){job->fit->U, K, true}, count, K, K, 1.0, 0.0);
-    for (size_t i = 0; i < count * K; i++)
-        job->S[rows.first * K + i] += job->share * (scores[i] + b[i % K]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < K; k++)
+            job->S[(rows.first + i) * K + k] += job->share * (scores[i * K + k] + b[k]);
     uc_free(E);
-    return UC_OK;
+    return status;
 }
 
 uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, const uc_audit_view *view,
                                       const uc_labelled *labelled, const double *R, double share)
 {
-    const size_t rows = labelled->annotations->rows;
-    score_job job = {self, view, R, S, share, rows, labelled->annotations->K};
-    return uc_run_blocks(labelled->context, uc_block_count(rows, ROWS_PER_BLOCK), score_block, &job);
+    const size_t rows = labelled->annotations->rows, K = labelled->annotations->K;
+    uc_audit_directions directions = {0};
+    uc_status status = uc_audit_directions_make(&directions, self->H, view, K);
+    score_job job = {self, view, &directions, R, S, share, rows, K};
+    if (status == UC_OK)
+        status = uc_run_blocks(labelled->context, uc_block_count(rows, ROWS_PER_BLOCK), score_block, &job);
+    uc_audit_directions_free(&directions);
+    return status;
 }
 
 uc_status uc_audit_scores(double *S, double *pi, const uc_audit_view *views, size_t count,

@@ -3,7 +3,7 @@
  * rejects it.
  *
  *   width    .3, 1 and 3 are tried with ten steps of `structure` each, and the largest fit at any step wins;
- *            if there are more rows than landmarks, the largest fit at the last of these steps; above 10,000
+ *            if there are more rows than landmarks, the largest fit at the last of these steps; above 7,500
  *            rows, widths are tried on 5,000 of them, which also determine the space of the axes; if the
  *            caller sets a width, nothing is tried
  *   axes     300 per view with 600 landmarks; with more rows one axis per ten rows, as long as rows x axes
@@ -24,7 +24,7 @@
 #define TRIAL_STEPS 10
 #define ENOUGH_ROWS 200 /* per class: leave-one-out is then as good as holding rows out */
 #define HOPELESS 0.09   /* the guard alone stops if the widest kernel has lost that much in its first steps */
-#define MANY_ROWS 10000 /* above this number, widths are tried on */
+#define MANY_ROWS 7500  /* above this number, widths are tried on */
 #define SOME_ROWS 5000  /* this number of rows */
 
 #define LEAST_AXES 300.0

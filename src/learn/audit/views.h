@@ -60,14 +60,17 @@ void uc_some_rows_free(uc_some_rows *self);
 /* ---- axes (axes.c) ---- */
 
 /* Coordinates of rows on the principal axes of a kernel: A = k(X, landmarks) projection - shift, whose
- * columns are uncorrelated with variances w. */
+ * columns are uncorrelated with variances w. Of many rows only other coordinates are stored, in single
+ * precision: A = (B - mean) turn. */
 typedef struct uc_audit_view {
     const uc_audit_rows *rows; /* borrowed */
     double width;              /* of the kernel */
     size_t axes;               /* D */
     double *projection;        /* landmarks x D */
     double *shift, *w;         /* D */
-    double *A;                 /* rows x D, of this process */
+    double *A;                 /* rows x D, of this process; NULL if there are many rows: */
+    float *B;                  /* rows x D */
+    double *mean, *turn;       /* D; D x D, orthogonal */
     double s;                  /* shrinkage */
     double *q;                 /* D: 1 / ((1 - s) w_d + s mean w) */
     double *h;                 /* leverage of each row */
@@ -79,6 +82,30 @@ uc_status uc_audit_view_make(uc_audit_view *out, const uc_audit_rows *rows, cons
                              const uc_labelled *labelled, double width, size_t most_axes,
                              const uc_some_rows *some);
 void uc_audit_view_free(uc_audit_view *self);
+
+/* ---- products with the coordinates, however they are stored (coordinates.c) ---- */
+
+/* sum (K x D) += R'A of rows first .. last-1, where R has these rows only; of many rows it is R'B, from which
+ * uc_audit_turn_sums makes R'A in place when all rows have been added. counts[k] is the sum of R_k. */
+uc_status uc_audit_add_coordinates(double *sum, const uc_audit_view *view, size_t first, size_t last,
+                                   const double *R, size_t K);
+uc_status uc_audit_turn_sums(double *sums, const double *counts, const uc_audit_view *view, size_t K);
+
+/* K directions in the space of the axes, for uc_audit_along. */
+typedef struct uc_audit_directions {
+    size_t K;
+    const double *H; /* K x D; borrowed */
+    float *turned;   /* many rows: <a, H_k> = <b, turned_k> - offset_k */
+    double *offset;
+} uc_audit_directions; /* zero-initialised may be freed */
+uc_status uc_audit_directions_make(uc_audit_directions *out, const double *H, const uc_audit_view *view,
+                                   size_t K);
+void uc_audit_directions_free(uc_audit_directions *self);
+/* E (rows x K) = A H' of rows first .. last-1. */
+uc_status uc_audit_along(double *E, const uc_audit_directions *directions, const uc_audit_view *view,
+                         size_t first, size_t last);
+/* Sets h, given s and q. */
+uc_status uc_audit_find_leverage(uc_audit_view *self, const uc_labelled *labelled);
 
 /* ---- fits (fit.c) ---- */
 
