@@ -225,6 +225,13 @@ static uc_status read_gold(uint32_t **out, const char *path, const uc_dataset *d
 
 /* ---- all ---- */
 
+/* What is read: the data, their text if they are a table, and the true classes of checked rows, or NULL. */
+typedef struct audit_input {
+    uc_dataset data;
+    uc_table_text *text;
+    uint32_t *gold;
+} audit_input;
+
 /* Says what happened to the labels in --clean-out, and what else can be done if they are unsure. */
 static void print_repair(FILE *text, const cli_audit *self, const audit_args *args)
 {
@@ -320,51 +327,94 @@ static uc_status check_alone(const app_call *call)
     return UC_OK;
 }
 
+/* Whether several processes share the rows. The first one works alone on annotators and probabilities, and on
+ * data that can be read only once. */
+static uc_status check_shared(bool *out, const app_call *call)
+{
+    const audit_args *args = call->args;
+    const char *const inputs[] = {call->word_count ? call->words[0] : NULL, args->read.labels,
+                                  args->read.weights, args->read.soft_labels, args->gold};
+    double alone = is_crowd(args) || args->probabilities;
+    *out = false;
+    if (uc_comm_size(app_comm) == 1)
+        return UC_OK;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (inputs[i] && cli_reads_once(inputs[i]))
+            alone = 1.0;
+    const uc_status status = uc_comm_sum(app_comm, &alone, 1);
+    *out = alone == 0.0;
+    if (status == UC_OK && !*out)
+        app_warn(
+            "audit works in the first of %d processes: they share only rows with features and one label, "
+            "read from files",
+            uc_comm_size(app_comm));
+    return status;
+}
+
+/* Opens the outputs, and reads the data and the checked rows. */
+static uc_status read_inputs(audit_input *out, audit_files *outputs, cli_files *files, app_call *call)
+{
+    const audit_args *args = call->args;
+    const cli_shards one = {0};
+    uc_status status = cli_find_files(files, call, &one, 0);
+    if (status == UC_OK)
+        status = begin(outputs, call, files);
+    if (status == UC_OK)
+        status = cli_read_table(&out->data, &out->text, call, files->paths[0], &args->read);
+    if (out->text && outputs->clean.rows && !to_file(args->clean))
+        outputs->clean.format = format_of_table(files->paths[0]);
+    if (status == UC_OK && args->gold)
+        status = read_gold(&out->gold, args->gold, &out->data, out->text, files, call);
+    return status;
+}
+
+/* Every process reads all rows; those of `context` share the work on them; the first one writes. */
+static uc_status run_rows(app_call *call, const uc_context *context)
+{
+    const audit_args *args = call->args;
+    const uc_label_audit_settings settings = {args->learner, args->bootstrap, call->common.seed};
+    audit_files outputs = {0};
+    audit_input rows = {0};
+    uc_label_audit found = {0}, before = {0};
+    cli_files files = {0};
+    uc_status status = read_inputs(&rows, &outputs, &files, call);
+    if (context->comm)
+        status = app_agree(status);
+    if (status == UC_OK && rows.gold)
+        status = uc_label_audit_run(&before, &rows.data, NULL, &settings, context);
+    if (status == UC_OK)
+        status = uc_label_audit_run(&found, &rows.data, rows.gold, &settings, context);
+    if (status == UC_ERR_FORMAT && !strchr(app_last_error(), ':'))
+        status = app_fail_in(status, files.shown);
+    const cli_audit self = {&rows.data, rows.text, &found, rows.gold, rows.gold ? &before : NULL};
+    if (status == UC_OK && app_is_first())
+        status = tell(call, &self, &outputs);
+    free(rows.gold);
+    uc_label_audit_free(&found);
+    uc_label_audit_free(&before);
+    uc_table_text_free(rows.text);
+    uc_dataset_free(&rows.data);
+    cli_files_free(&files);
+    return status;
+}
+
 static uc_status run(app_call *call)
 {
     const audit_args *args = call->args;
-    if (uc_comm_size(app_comm) > 1)
-        app_warn("audit works in the first of %d processes; train audit shares its rows among all",
-                 uc_comm_size(app_comm));
+    bool shared;
+    uc_status status = check_shared(&shared, call);
+    if (status != UC_OK || (!shared && !app_is_first()))
+        return status;
+    uc_context context = call->context;
+    if (!shared)
+        context.comm = NULL;
+    call->context.comm = NULL;
     if (args->repair == UC_REPAIR_CHECKED && !args->gold)
         return app_fail(UC_ERR_OPTION, "--repair checked changes labels to those of --gold; give both");
     if (is_crowd(args) || args->probabilities)
         return run_otherwise(call);
-    if (check_alone(call) != UC_OK)
-        return UC_ERR_OPTION;
-    const uc_label_audit_settings settings = {args->learner, args->bootstrap, call->common.seed};
-    const cli_shards one = {0};
-    audit_files outputs = {0};
-    uc_dataset data = {0};
-    uc_label_audit found = {0}, before = {0};
-    uint32_t *gold = NULL;
-    uc_table_text *text = NULL;
-    cli_files files = {0};
-    uc_status status = cli_find_files(&files, call, &one, 0);
-    if (status == UC_OK)
-        status = begin(&outputs, call, &files);
-    if (status == UC_OK)
-        status = cli_read_table(&data, &text, call, files.paths[0], &args->read);
-    if (text && outputs.clean.rows && !to_file(args->clean))
-        outputs.clean.format = format_of_table(files.paths[0]);
-    if (status == UC_OK && args->gold)
-        status = read_gold(&gold, args->gold, &data, text, &files, call);
-    if (status == UC_OK && gold)
-        status = uc_label_audit_run(&before, &data, NULL, &settings, &call->context);
-    if (status == UC_OK)
-        status = uc_label_audit_run(&found, &data, gold, &settings, &call->context);
-    if (status == UC_ERR_FORMAT && !strchr(app_last_error(), ':'))
-        status = app_fail_in(status, files.shown);
-    const cli_audit self = {&data, text, &found, gold, gold ? &before : NULL};
-    if (status == UC_OK)
-        status = tell(call, &self, &outputs);
-    free(gold);
-    uc_label_audit_free(&found);
-    uc_label_audit_free(&before);
-    uc_table_text_free(text);
-    uc_dataset_free(&data);
-    cli_files_free(&files);
-    return status;
+    status = check_alone(call);
+    return status == UC_OK ? run_rows(call, &context) : status;
 }
 
 const app_command command_audit = {
@@ -382,5 +432,6 @@ const app_command command_audit = {
     .args_size = sizeof(audit_args),
     .least = 0,
     .most = 1,
+    .shared = true,
     .run = run,
 };

@@ -75,7 +75,8 @@ typedef struct uc_label_audit_settings {
 } uc_label_audit_settings;
 
 /* Finds wrong labels. `gold` has the true class of each row that was checked and UC_NONE for the others; NULL
- * if none was checked. Runs in one process only. The data need labels of at least two classes. */
+ * if none was checked. Several processes all pass all rows; each fits a share of them, and all get the result
+ * for all rows, that of one process up to rounding. The data need labels of at least two classes. */
 uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const uint32_t *gold,
                              const uc_label_audit_settings *settings, const uc_context *context);
 void uc_label_audit_free(uc_label_audit *self);

@@ -126,28 +126,102 @@ static uc_status finish_model(uc_label_audit *out, const uc_audit_fit *found, co
     return status == UC_OK ? copy_noise(out, data) : status;
 }
 
+/* ---- several processes: every one has all rows, fits its share, and gets what the others found ---- */
+
+/* Copies this process's share of the rows. */
+static uc_status take_share(uc_matrix *out, uc_range *range, const uc_matrix *X, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    range->first = uc_first_block(X->rows, comm, uc_comm_rank(comm));
+    range->last = uc_first_block(X->rows, comm, uc_comm_rank(comm) + 1);
+    const size_t count = range->last - range->first;
+    size_t *rows = uc_alloc(count, sizeof *rows);
+    for (size_t i = 0; i < count && rows; i++)
+        rows[i] = range->first + i;
+    const uc_status status = rows ? uc_matrix_subset(out, X, rows, count, context) : UC_ERR_NOMEM;
+    uc_free(rows);
+    return uc_comm_agree(comm, status);
+}
+
+static uc_status gather_reals(double **values, size_t count, const uc_comm *comm)
+{
+    void *all = NULL;
+    const uc_status status = uc_comm_gather(&all, NULL, comm, *values, count * sizeof **values);
+    if (status != UC_OK)
+        return status;
+    uc_free(*values);
+    *values = all;
+    return UC_OK;
+}
+
+/* Of what was found about this process's rows, makes that about all rows. */
+static uc_status gather_found(uc_label_audit *out, uc_audit_fit *found, const uc_context *context)
+{
+    const uc_comm *comm = uc_comm_of(context);
+    const size_t size = found->rows * found->K;
+    void *predicted = NULL;
+    uc_status status = gather_reals(&found->R, size, comm);
+    if (status == UC_OK)
+        status = gather_reals(&found->S, size, comm);
+    if (status == UC_OK)
+        status = gather_reals(&out->posterior, size, comm);
+    if (status == UC_OK)
+        status =
+            uc_comm_gather(&predicted, NULL, comm, found->predicted, found->rows * sizeof *found->predicted);
+    if (status == UC_OK) {
+        uc_free(found->predicted);
+        found->predicted = predicted;
+        found->rows = out->rows;
+    }
+    return uc_comm_agree(comm, status);
+}
+
+static uc_status fit_share(uc_label_audit *out, uc_audit_fit *found, const uc_matrix *X,
+                           const uc_labelled *labelled, const uc_label_audit_settings *settings)
+{
+    uc_status status = uc_audit_run(found, out->model, X, labelled, &settings->learner, settings->seed);
+    if (status == UC_OK)
+        status = uc_audit_clean_error(&out->clean_error, found, labelled, settings->seed);
+    if (status == UC_OK)
+        status = uc_audit_soften(out->posterior, &out->temperature, found, labelled);
+    if (uc_is_shared(labelled->context) && status == UC_OK)
+        status = gather_found(out, found, labelled->context);
+    return status;
+}
+
+static uc_status begin_model(uc_label_audit *out, const uc_dataset *data)
+{
+    const uc_status status =
+        uc_model_create(&out->model, &data->classes, data->X.cols, data->X.cols, "audit");
+    if (status != UC_OK)
+        return status;
+    out->model->preprocessing.cols = data->X.cols;
+    out->model->preprocessing.table = uc_table_share(data->table);
+    return UC_OK;
+}
+
 static uc_status fit_rows(uc_label_audit *out, uc_audit_fit *found, const uc_dataset *data,
                           const uint32_t *gold, const uc_label_audit_settings *settings,
                           const uc_context *context)
 {
+    const bool shared = uc_is_shared(context);
     uc_annotations annotations = {0};
-    uc_status status =
-        uc_annotations_of_labels(&annotations, data->y, data->X.rows, data->classes.count, context);
+    uc_matrix share = {0};
+    uc_range rows = {0, data->X.rows};
+    uc_status status = uc_comm_agree(uc_comm_of(context), begin_model(out, data));
+    if (shared && status == UC_OK)
+        status = take_share(&share, &rows, &data->X, context);
     if (status == UC_OK)
-        status = uc_model_create(&out->model, &data->classes, data->X.cols, data->X.cols, "audit");
-    const uc_labelled labelled = {
-        .annotations = &annotations, .gold = gold, .weights = data->weights, .context = context};
-    if (status == UC_OK) {
-        out->model->preprocessing.cols = data->X.cols;
-        out->model->preprocessing.table = uc_table_share(data->table);
-    }
+        status = uc_annotations_of_labels(&annotations, data->y + rows.first, rows.last - rows.first,
+                                          data->classes.count, context);
+    const uc_labelled labelled = {.annotations = &annotations,
+                                  .gold = gold ? gold + rows.first : NULL,
+                                  .weights = data->weights ? data->weights + rows.first : NULL,
+                                  .context = context};
     if (status == UC_OK)
-        status = uc_audit_run(found, out->model, &data->X, &labelled, &settings->learner, settings->seed);
-    if (status == UC_OK)
-        status = uc_audit_clean_error(&out->clean_error, found, &labelled, settings->seed);
-    if (status == UC_OK)
-        status = uc_audit_soften(out->posterior, &out->temperature, found, &labelled);
+        status = fit_share(out, found, shared ? &share : &data->X, &labelled, settings);
     uc_annotations_free(&annotations);
+    uc_matrix_free(&share);
     return status;
 }
 
@@ -156,13 +230,15 @@ uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const 
 {
     uc_label_audit self = {.rows = data->X.rows};
     uc_audit_fit found = {0};
-    uc_status status = uc_train_check(&uc_learner_audit, data, context);
+    const uc_context alone = uc_context_alone(context); /* for what every process does with all rows */
+    uc_status status = uc_train_check(&uc_learner_audit, data, &alone);
     if (status == UC_OK)
         status = check_weights(data);
     if (status == UC_OK) {
         self.posterior = uc_alloc(data->X.rows * data->classes.count, sizeof *self.posterior);
         status = self.posterior ? UC_OK : UC_ERR_NOMEM;
     }
+    status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK)
         status = fit_rows(&self, &found, data, gold, settings, context);
     if (status != UC_OK)
@@ -172,13 +248,14 @@ uc_status uc_label_audit_run(uc_label_audit *out, const uc_dataset *data, const 
     self.width = found.width;
     self.predicted = found.predicted;
     found.predicted = NULL;
-    status = judge_labels(&self, data, found.R, settings, context);
+    status = judge_labels(&self, data, found.R, settings, &alone);
     if (status == UC_OK)
         status = uc_label_calibration(self.calibration, &found, data->y);
     if (status == UC_OK)
         status = finish_model(&self, &found, data, settings);
 cleanup:
     uc_audit_fit_free(&found);
+    status = uc_comm_agree(uc_comm_of(context), status);
     if (status == UC_OK)
         *out = self;
     else
