@@ -239,12 +239,14 @@ static void print_repair(FILE *text, const cli_audit *self, const audit_args *ar
     for (size_t i = 0; self->gold && i < self->data->X.rows; i++)
         changed += self->gold[i] != UC_NONE && self->gold[i] != self->data->y[i];
     if (args->repair == UC_REPAIR_CHECKED) {
-        fprintf(text, "%zu checked labels were changed in %s.\n", changed, args->clean);
+        fprintf(text, "%zu checked label%s changed in %s.\n", changed, changed == 1 ? " was" : "s were",
+                args->clean);
         return;
     }
     if (args->repair != UC_REPAIR_SUGGEST || self->found->flagged == 0)
         return;
-    fprintf(text, "%zu labels were changed in %s.", self->found->flagged, args->clean);
+    fprintf(text, "%zu label%s changed in %s.", self->found->flagged,
+            self->found->flagged == 1 ? " was" : "s were", args->clean);
     if (cli_audit_is_unsure(self))
         fprintf(text, " Some of them were right: --repair weight believes labels in doubt less, and --repair "
                       "checked changes only those that --gold has checked.");
@@ -313,15 +315,54 @@ static uc_status run_otherwise(app_call *call)
     return cli_audit_probabilities(call, args->probabilities, &request);
 }
 
-/* Refuses options that do nothing without --crowd. */
-static uc_status check_alone(const app_call *call)
+/* Refuses an option about annotators, named as it was typed: a flag that is on by default turns it off. */
+static uc_status refuse_alone(const uc_option *option)
 {
+    const bool off =
+        option->type == UC_OPTION_FLAG && option->standard && strcmp(option->standard, "on") == 0;
+    return app_fail(UC_ERR_OPTION, "--%s%s is about several annotators: it needs --crowd FILE",
+                    off ? "no-" : "", option->name);
+}
+
+/* Whether the rows' own features find the true classes. */
+static bool uses_features(const app_call *call)
+{
+    const audit_args *args = call->args;
+    if (!is_crowd(args))
+        return !args->probabilities;
+    return call->word_count > 0 && args->crowd.features && args->consensus.method == UC_CONSENSUS_AUDIT;
+}
+
+/* Warns of an option that does nothing here. */
+static void tell_unused(const app_call *call, const char *name)
+{
+    const audit_args *args = call->args;
+    const bool about_features = uc_options_find(uc_audit_options, name) || strcmp(name, "width") == 0;
+    const bool otherwise = is_crowd(args) || args->probabilities;
+    if (about_features && !uses_features(call))
+        app_warn("--%s does nothing: no features are used", name);
+    if (otherwise && strcmp(name, "bootstrap") == 0)
+        app_warn("--bootstrap does nothing: it is for data with one label per row and features");
+}
+
+/* Refuses options that make no sense together, and warns of those that do nothing. */
+static uc_status check_options(const app_call *call)
+{
+    const audit_args *args = call->args;
     for (size_t i = 0; i < call->given_count; i++) {
-        const char *name = call->given[i]->name;
-        if (uc_options_find(cli_crowd_options, name) || uc_options_find(uc_consensus_options, name))
-            return app_fail(UC_ERR_OPTION, "--%s is about several annotators: it needs --crowd FILE", name);
+        const uc_option *option = call->given[i];
+        const bool about_crowds = uc_options_find(cli_crowd_options, option->name) ||
+                                  uc_options_find(uc_consensus_options, option->name);
+        if (about_crowds && !is_crowd(args))
+            return refuse_alone(option);
+        tell_unused(call, option->name);
     }
-    if (call->word_count == 0)
+    if (args->repair == UC_REPAIR_CHECKED && !args->gold)
+        return app_fail(UC_ERR_OPTION, "--repair checked changes labels to those of --gold; give both");
+    if (app_given(call, "repair") && !args->clean)
+        return app_fail(UC_ERR_OPTION,
+                        "--repair says how the data of --clean-out DATA are repaired; give both");
+    if (call->word_count == 0 && !is_crowd(args) && !args->probabilities)
         return app_fail(UC_ERR_OPTION,
                         "audit needs DATA; only annotators can be audited without, by --crowd FILE");
     return UC_OK;
@@ -409,12 +450,10 @@ static uc_status run(app_call *call)
     if (!shared)
         context.comm = NULL;
     call->context.comm = NULL;
-    if (args->repair == UC_REPAIR_CHECKED && !args->gold)
-        return app_fail(UC_ERR_OPTION, "--repair checked changes labels to those of --gold; give both");
-    if (is_crowd(args) || args->probabilities)
-        return run_otherwise(call);
-    status = check_alone(call);
-    return status == UC_OK ? run_rows(call, &context) : status;
+    status = check_options(call);
+    if (status != UC_OK)
+        return status;
+    return is_crowd(args) || args->probabilities ? run_otherwise(call) : run_rows(call, &context);
 }
 
 const app_command command_audit = {

@@ -68,7 +68,7 @@ static uc_status find_columns(columns *self, const char *list, const char *sourc
             break;
     }
     if (self->names.count < 2)
-        return uc_fail(UC_ERR_INVALID, "{annotators} needs the names of two columns or more");
+        return uc_fail(UC_ERR_OPTION, "{annotators} needs the names of two columns or more");
     return UC_OK;
 }
 

@@ -251,7 +251,7 @@ def test_bad_label_columns(unconfuse):
     assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann,zoe") == (
         "table.csv: no column is called 'zoe', which --annotators names")
     assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann,ann") == "--annotators names column 'ann' twice"
-    assert unconfuse.fails(1, "audit", "table.csv", "--annotators", "ann") == (
+    assert unconfuse.fails(2, "audit", "table.csv", "--annotators", "ann") == (
         "--annotators needs the names of two columns or more")
     assert unconfuse.fails(2, "audit", "table.csv", "--annotators", "ann,bob", "--crowd", "crowd.csv") == (
         "--crowd and --annotators do not go together")

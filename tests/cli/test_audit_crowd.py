@@ -186,6 +186,35 @@ def test_options_that_do_not_go_together(unconfuse, crowd, tmp_path):
         assert run.returncode == 2 and sentence in run.err
 
 
+@pytest.mark.parametrize("options, sentence", [
+    (["n.svm", "--repair", "drop"], "--repair says how the data of --clean-out DATA are repaired; give both"),
+    (["n.svm", "--no-features"], "--no-features is about several annotators: it needs --crowd FILE"),
+    (["n.svm", "--trust", "1"], "--trust is about several annotators: it needs --crowd FILE"),
+    (["y.txt", "--probabilities", "p.csv", "--ask", "3"], "--ask is about several annotators: it needs --crowd FILE"),
+])
+def test_options_that_would_do_nothing_are_refused(unconfuse, crowd, options, sentence):
+    """In the directory of `crowd` only crowd.txt exists: options are looked at first."""
+    assert unconfuse.fails(2, "audit", *options) == sentence
+
+
+def test_options_that_do_nothing_are_told(unconfuse, crowd):
+    path, truth = crowd
+    unconfuse.write("d.svm", "".join(f"{z} 1:{i % 7}\n" for i, z in enumerate(truth)))
+    unconfuse.write("y.txt", "".join(z + "\n" for z in truth))
+    unconfuse.write("p.csv", "a,b,c\n" + "".join(",".join("0.8" if k == z else "0.1" for k in "abc") + "\n" for z in truth))
+    unused = "does nothing: no features are used"
+    for options, warning in (
+            (["y.txt", "--probabilities", "p.csv", "--axes", "9"], f"--axes {unused}"),
+            (["y.txt", "--probabilities", "p.csv", "--bootstrap", "9"],
+             "--bootstrap does nothing: it is for data with one label per row and features"),
+            (["--crowd", path, "--width", "1"], f"--width {unused}"),
+            (["d.svm", "--crowd", path, "--no-features", "--mode", "labels"], f"--mode {unused}"),
+            (["d.svm", "--crowd", path, "--consensus", "majority", "--landmarks", "9"], f"--landmarks {unused}"),
+            (["d.svm", "--crowd", path, "--landmarks", "9", "--width", "1"], None)):
+        result = unconfuse.ok("audit", *options, "--json")
+        assert result.err == (f"unconfuse: warning: {warning}\n" if warning else "")
+
+
 def test_probabilities_of_any_model(unconfuse, tmp_path):
     draw = random.Random(2)
     labels, p, truth = tmp_path / "labels.txt", tmp_path / "p.csv", []

@@ -194,7 +194,7 @@ def test_checked_changes_what_gold_says_and_nothing_else(unconfuse):
     done = unconfuse.ok("audit", "trees.csv", "--gold", "gold.csv", "--clean-out", "w.csv", "--repair", "checked")
     expected = [(*line[:4], turned.get(i, line[4])) for i, line in enumerate(lines)]
     assert unconfuse.read("w.csv").decode() == as_csv(expected)
-    assert "1 checked labels were changed in w.csv." in done.out
+    assert "1 checked label was changed in w.csv." in done.out
     sentence = unconfuse.fails(2, "audit", "trees.csv", "--clean-out", "x.csv", "--repair", "checked")
     assert sentence == "--repair checked changes labels to those of --gold; give both"
 

@@ -82,9 +82,9 @@ COMMANDS = [
             "out.csv", "out.uc", "out-noise.csv", "out-clean.csv", "out-check.csv"),
     command("audit-gold", "audit three.svm.gz --gold checked.csv --json --mode labels --bootstrap 5 --landmarks 12 --axes 5"),
     command("audit-crowd", "audit three.svm --crowd crowd.csv -o out.csv --consensus-out out-consensus.csv --state-out out.state"
-            " --bootstrap 5 --landmarks 12 --axes 5", "out.csv", "out-consensus.csv", "out.state"),
-    command("audit-resume", "audit --crowd crowd.csv --resume crowd.state --json --bootstrap 5"),
-    command("audit-probabilities", "audit gold.txt --probabilities probabilities.csv -o out.csv --bootstrap 5", "out.csv"),
+            " --landmarks 12 --axes 5", "out.csv", "out-consensus.csv", "out.state"),
+    command("audit-resume", "audit --crowd crowd.csv --resume crowd.state --json"),
+    command("audit-probabilities", "audit gold.txt --probabilities probabilities.csv -o out.csv", "out.csv"),
     command("generate", "generate cspa-gaussians --examples 20 --test out-test.svm --test-examples 10 -o out.svm",
             "out.svm", "out-test.svm"),
     command("split", "split three.svm -o out.svm --rest out-rest.csv.gz", "out.svm", "out-rest.csv.gz"),
