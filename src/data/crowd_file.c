@@ -17,6 +17,7 @@ typedef struct reading {
     char delimiter;       /* ' ': one or more blanks */
     size_t columns;       /* in every line */
     size_t column[PARTS]; /* of each part */
+    bool header;          /* the first line names the columns */
     bool by_id;           /* rows are named, not numbered */
     uc_names spelled;     /* labels as the file writes them */
     uint32_t *class_of;   /* for each spelling */
@@ -78,8 +79,8 @@ static bool is_called(const uc_field *field, size_t part)
     return false;
 }
 
-/* Whether the line names all three columns. */
-static bool find_header(reading *self, const uc_field *fields, size_t count)
+/* Whether the line names the three columns. */
+static uc_status find_header(reading *self, const uc_field *fields, size_t count)
 {
     unsigned found = 0;
     for (size_t part = 0; part < PARTS; part++)
@@ -88,7 +89,13 @@ static bool find_header(reading *self, const uc_field *fields, size_t count)
                 self->column[part] = i - 1;
                 found |= 1u << part;
             }
-    return found == 7;
+    self->header = found == 7;
+    /* Rows called `row` and labels called `label` are hardly meant. */
+    if (!self->header && count > 0 && (is_called(&fields[0], ROW) || (found & (found - 1)) != 0))
+        return fail_line(self,
+                         "this header names some of the columns row (or id, task), annotator (or worker) "
+                         "and label (or class), but all three are needed");
+    return UC_OK;
 }
 
 static char delimiter_of(const uc_lines *lines)
@@ -107,11 +114,11 @@ static bool is_row_number(const reading *self, const uc_field *field)
 
 /* Whether rows have names instead of numbers: according to the header's word for them, or to the first
  * value. */
-static bool names_rows(const reading *self, const uc_field *key, bool header)
+static bool names_rows(const reading *self, const uc_field *key)
 {
     if (self->frame.rows == 0 || !self->frame.ids)
         return self->frame.rows == 0;
-    if (header)
+    if (self->header)
         return strncasecmp(key->begin, "row", key->length) != 0;
     return !is_row_number(self, key);
 }
@@ -133,7 +140,11 @@ static uc_status find_row(uint32_t *row, reading *self, const uc_field *field)
     }
     if (self->by_id) {
         *row = uc_names_find(self->frame.ids, field->begin, field->length);
-        return *row != UC_NONE ? UC_OK : fail_field(self, field, "is not the id of a row of the data");
+        if (*row != UC_NONE)
+            return UC_OK;
+        return fail_field(self, field,
+                          self->header ? "is not the id of a row of the data"
+                                       : "is neither the id nor the number of a row of the data");
     }
     if (!is_row_number(self, field)) {
         char text[UC_QUOTE_SIZE];
@@ -247,15 +258,16 @@ static uc_status read_lines(reading *self)
     uc_status status = cut_line(fields, &count, self);
     if (status != UC_OK)
         return status;
-    const bool header = find_header(self, fields, count);
+    if ((status = find_header(self, fields, count)) != UC_OK)
+        return status;
     self->columns = count;
-    if (!header) {
+    if (!self->header) {
         self->columns = PARTS;
         for (size_t part = 0; part < PARTS; part++)
             self->column[part] = part;
     }
-    self->by_id = names_rows(self, &fields[self->column[ROW]], header);
-    if (!header)
+    self->by_id = names_rows(self, &fields[self->column[ROW]]);
+    if (!self->header)
         status = add_annotation(self, fields, count);
     while (status == UC_OK && next_line(self))
         if ((status = cut_line(fields, &count, self)) == UC_OK)

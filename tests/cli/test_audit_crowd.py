@@ -215,6 +215,16 @@ def test_options_that_do_nothing_are_told(unconfuse, crowd):
         assert result.err == (f"unconfuse: warning: {warning}\n" if warning else "")
 
 
+def test_headers_that_lack_a_column_are_not_annotations(unconfuse):
+    for text in ("row,who,what\n1,a,x\n2,b,y\n", "what,worker,label\n1,a,x\n2,b,y\n", "id annotator value\n1 a x\n2 b y\n"):
+        unconfuse.write("bad.csv", text)
+        assert unconfuse.fails(1, "audit", "--crowd", "bad.csv") == (
+            "bad.csv:1: this header names some of the columns row (or id, task), annotator (or worker) and label (or class), "
+            "but all three are needed")
+    unconfuse.write("good.csv", "x1 worker yes\nx1 w2 yes\nx2 worker no\nx2 w2 no\n")
+    assert unconfuse.json("audit", "--crowd", "good.csv")["annotations"] == 4
+
+
 def test_probabilities_of_any_model(unconfuse, tmp_path):
     draw = random.Random(2)
     labels, p, truth = tmp_path / "labels.txt", tmp_path / "p.csv", []

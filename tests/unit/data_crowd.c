@@ -126,7 +126,9 @@ static void bad_files_have_their_sentence(void **state)
         {"1 x ?\n", "crowd: empty: there are no annotations"},
         {"1 x a\n5 x a\n", "crowd:2: '5' is not the number of a row: those of the data are 1 to 4"},
         {"1 x a\n0 x a\n", "crowd:2: '0' is not the number of a row: those of the data are 1 to 4"},
-        {"row,who,label\n1,x,a\n", "crowd:1: 'row' is not the number of a row: those of the data are 1 to 4"},
+        {"row,who,label\n1,x,a\n",
+         "crowd:1: this header names some of the columns row (or id, task), annotator (or worker) and label "
+         "(or class), but all three are needed"},
         {"1 x a\n1 x\n",
          "crowd:2: 2 columns where there should be 3: a row, an annotator and a label, or those that "
          "a header names"},
@@ -147,6 +149,8 @@ static void bad_files_have_their_sentence(void **state)
     assert_ok(uc_names_add(&index, &ids, "p", 1));
     assert_error(read_text(&crowd, "id,annotator,label\nq,x,a\n", &(uc_crowd_frame){.rows = 1, .ids = &ids}),
                  UC_ERR_FORMAT, "crowd:2: 'q' is not the id of a row of the data");
+    assert_error(read_text(&crowd, "q,x,a\n", &(uc_crowd_frame){.rows = 1, .ids = &ids}), UC_ERR_FORMAT,
+                 "crowd:1: 'q' is neither the id nor the number of a row of the data");
     uc_names_free(&ids);
     assert_status(uc_crowd_read(&crowd, temporary_path("none"), NULL, NULL), UC_ERR_IO);
     assert_null(crowd.first);
