@@ -19,6 +19,7 @@ typedef struct cli_suspicion {
 } cli_suspicion;
 cli_suspicion cli_judge_suspicion(const cli_audit *self);
 json_t *cli_suspicion_json(const cli_suspicion *seen);
+void cli_print_suspicion(FILE *text, const cli_suspicion *seen);
 
 /* Bins with labels in them (audit_report.c). */
 json_t *cli_audit_calibration_json(const uc_reliability bins[UC_RELIABILITY_BINS]);

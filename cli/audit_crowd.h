@@ -33,7 +33,7 @@ typedef struct cli_crowd_run {
     uc_output *model_file, *noise_file, *state_file, *issue_file, *consensus_file;
 } cli_crowd_run;
 
-/* row,id,annotator,given_label,predicted_label,label_score,is_label_issue (audit_crowd_report.c) */
+/* row,id,given_label,predicted_label,label_score,is_label_issue,annotator (audit_crowd_report.c) */
 uc_status cli_crowd_write_issues(const cli_crowd_run *self, uc_output *file);
 uc_status cli_crowd_write_consensus(const cli_crowd_run *self, uc_output *file);
 json_t *cli_crowd_json(const cli_crowd_run *self);

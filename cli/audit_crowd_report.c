@@ -253,22 +253,33 @@ static char *row_name(const cli_crowd_run *self, size_t row)
     return length < 0 ? NULL : name;
 }
 
+/* The first flagged annotations, without those of checked rows. */
+static size_t shown_issues(size_t shown[MOST_SHOWN], const cli_crowd_run *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->issues.flagged && count < MOST_SHOWN; i++)
+        if (!self->gold || self->gold[self->issues.issues[i].row] == UC_NONE)
+            shown[count++] = i;
+    return count;
+}
+
 static void print_issues(FILE *text, const cli_crowd_run *self)
 {
     const uc_crowd *crowd = &self->crowd;
-    const size_t count = self->issues.flagged < MOST_SHOWN ? self->issues.flagged : MOST_SHOWN;
+    size_t shown[MOST_SHOWN];
+    const size_t count = shown_issues(shown, self);
     if (count > 0)
         fprintf(text, "\nMost suspicious annotations:\n  %10s  %-16s %-16s %-16s %s%s\n", "row", "annotator",
-                "given", "suggested", "p(wrong)", self->ids.count ? "  id" : "");
+                "given", "more likely", "wrong", self->ids.count ? "   id" : "");
     for (size_t i = 0; i < count; i++) {
-        const uc_crowd_issue *issue = &self->issues.issues[i];
+        const uc_crowd_issue *issue = &self->issues.issues[shown[i]];
         char *name = row_name(self, issue->row);
-        fprintf(text, "  %10s  %-16s %-16s %-16s %.3f", name ? name : "",
+        fprintf(text, "  %10s  %-16s %-16s %-16s %5.1f%%", name ? name : "",
                 crowd->annotators.text[crowd->annotator[issue->annotation]],
                 crowd->classes.text[crowd->label[issue->annotation]],
-                crowd->classes.text[self->consensus.most_probable[issue->row]], issue->wrong);
+                crowd->classes.text[self->consensus.most_probable[issue->row]], 100.0 * issue->wrong);
         if (self->ids.count)
-            fprintf(text, "     %s", self->ids.text[issue->row]);
+            fprintf(text, "  %s", self->ids.text[issue->row]);
         fputc('\n', text);
         free(name);
     }
@@ -302,7 +313,8 @@ static void print_annotators(FILE *text, const cli_crowd_run *self)
 
 static void print_pairs(FILE *text, const cli_crowd_run *self)
 {
-    fprintf(text, "\nMost frequent mistakes:\n");
+    if (self->issues.pair_count > 0)
+        fprintf(text, "\nMost frequent mistakes:\n");
     for (size_t p = 0; p < self->issues.pair_count && p < 5; p++) {
         const uc_crowd_mistake *pair = &self->issues.pairs[p];
         fprintf(text, "  %s called %s: %.1f%% of the annotations (%.1f to %.1f)\n",
@@ -336,15 +348,15 @@ void cli_crowd_tell(const cli_crowd_run *self, const app_call *call)
         return;
     const uc_share_estimate *wrong = &self->issues.wrong;
     fprintf(text,
-            "%zu annotations of %zu rows by %zu annotators: %.1f%% are probably wrong (%.1f to %.1f, if "
-            "annotators err "
-            "independently of each other)\n",
+            "%zu annotations of %zu rows by %zu annotators: about %.1f%% are wrong (95%% interval %.1f%% to "
+            "%.1f%%, if annotators err independently of each other); %zu %s flagged.\n",
             self->crowd.count, self->crowd.rows, self->crowd.annotators.count, 100.0 * wrong->estimate,
-            100.0 * wrong->low, 100.0 * wrong->high);
+            100.0 * wrong->low, 100.0 * wrong->high, self->issues.flagged,
+            self->issues.flagged == 1 ? "is" : "are");
     if (self->consensus.ties)
-        fprintf(text, "%zu rows are ties, which go to the first class\n", self->consensus.ties);
+        fprintf(text, "Ties, which go to the first class: %zu rows.\n", self->consensus.ties);
     if (self->consensus.unannotated)
-        fprintf(text, "%zu rows have no annotation\n", self->consensus.unannotated);
+        fprintf(text, "Rows without an annotation: %zu.\n", self->consensus.unannotated);
     print_pairs(text, self);
     cli_draw_matrix(text,
                     "Annotations by true class (rows: true class, columns: annotation, in the same order)",

@@ -16,19 +16,50 @@ typedef struct judged {
     uc_probability_audit found;
     uc_suspect *suspects; /* every label, the most suspicious first */
     size_t flagged;
+    /* How good the suspicion without the checked rows was, measured on these rows; with gold. */
+    cli_suspicion suspicion;
+    uc_reliability bins[UC_RELIABILITY_BINS];
     uc_output *issue_file, *noise_file;
 } judged;
 
-static void rank(judged *self)
+/* Lists every label, the most suspicious first; *flagged of them are called wrong. The caller frees it. */
+static uc_suspect *rank(size_t *flagged, const uc_probability_audit *found)
 {
-    const uc_probability_audit *found = &self->found;
     size_t count = 0;
-    self->suspects = app_calloc(found->labels, sizeof *self->suspects);
+    uc_suspect *suspects = app_calloc(found->labels, sizeof *suspects);
     for (size_t i = 0; i < found->rows; i++)
         if (found->given[i] != UC_NONE)
-            self->suspects[count++] =
-                (uc_suspect){i, found->given[i], found->most_probable[i], found->wrong[i]};
-    self->flagged = uc_suspects_flag(self->suspects, count);
+            suspects[count++] = (uc_suspect){i, found->given[i], found->most_probable[i], found->wrong[i]};
+    *flagged = uc_suspects_flag(suspects, count);
+    return suspects;
+}
+
+/* Judges the labels again without the checked rows, which then judge it. */
+static uc_status look_back(judged *self, const char *probabilities, const app_call *call)
+{
+    uc_probability_audit before = {0};
+    cli_suspicion *seen = &self->suspicion;
+    size_t flagged = 0;
+    uc_status status = uc_probability_audit_read(&before, probabilities, &self->labels, NULL, &call->context);
+    if (status != UC_OK)
+        return status;
+    uc_suspect *suspects = rank(&flagged, &before);
+    uc_reliability_begin(self->bins);
+    for (size_t i = 0; i < before.labels; i++) {
+        const size_t row = suspects[i].row;
+        if (self->gold[row] == UC_NONE)
+            continue;
+        const bool wrong = self->gold[row] != self->labels.y[row];
+        seen->checked++;
+        seen->wrong += wrong;
+        seen->flagged += i < flagged;
+        seen->hits += wrong && i < flagged;
+        uc_reliability_add(self->bins, suspects[i].p_wrong, wrong);
+    }
+    uc_reliability_end(self->bins);
+    free(suspects);
+    uc_probability_audit_free(&before);
+    return UC_OK;
 }
 
 /* ---- output ---- */
@@ -140,26 +171,43 @@ static json_t *result_json(const judged *self)
         json_object_set_new(pair, "true", app_json_text(name_of(self, found->pairs[p].truth)));
         json_array_append_new(pairs, pair);
     }
-    return json_pack("{sI sI so so sI so so sf sI so so}", "examples", (json_int_t)found->rows, "labels",
-                     (json_int_t)found->labels, "classes", app_json_names(&found->classes), "wrong",
-                     share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix",
-                     noise_json(found), "class_pairs", pairs, "temperature", found->temperature,
-                     "classes_kept", (json_int_t)found->kept, "clean_error",
-                     cli_audit_error_json(&found->clean_error), "issues", issues_json(self));
+    json_t *result = json_pack(
+        "{sI sI so so sI so so sf sI so so}", "examples", (json_int_t)found->rows, "labels",
+        (json_int_t)found->labels, "classes", app_json_names(&found->classes), "wrong",
+        share_json(&found->share), "flagged", (json_int_t)self->flagged, "noise_matrix", noise_json(found),
+        "class_pairs", pairs, "temperature", found->temperature, "classes_kept", (json_int_t)found->kept,
+        "clean_error", cli_audit_error_json(&found->clean_error), "issues", issues_json(self));
+    if (self->gold) {
+        json_object_set_new(result, "suspicion", cli_suspicion_json(&self->suspicion));
+        json_object_set_new(result, "calibration", cli_audit_calibration_json(self->bins));
+        json_object_set_new(result, "calibration_of", json_string("checked rows"));
+    }
+    return result;
+}
+
+/* The first flagged labels, without those of checked rows. */
+static size_t shown_suspects(size_t shown[MOST_SHOWN], const judged *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->flagged && count < MOST_SHOWN; i++)
+        if (!self->gold || self->gold[self->suspects[i].row] == UC_NONE)
+            shown[count++] = i;
+    return count;
 }
 
 static void print_suspects(FILE *text, const judged *self)
 {
-    size_t length;
+    size_t length, shown[MOST_SHOWN];
     const bool ids = self->text && uc_table_text_id(&length, self->text, 0);
-    if (self->flagged > 0)
-        fprintf(text, "\nMost suspicious labels:\n  %10s  %-16s %-16s %s%s\n", "row", "given", "suggested",
-                "p(wrong)", ids ? "  id" : "");
-    for (size_t i = 0; i < self->flagged && i < MOST_SHOWN; i++) {
-        const uc_suspect *one = &self->suspects[i];
+    const size_t count = shown_suspects(shown, self);
+    if (count > 0)
+        fprintf(text, "\nMost suspicious labels:\n  %10s  %-16s %-16s %s%s\n", "row", "given", "more likely",
+                "wrong", ids ? "   id" : "");
+    for (size_t i = 0; i < count; i++) {
+        const uc_suspect *one = &self->suspects[shown[i]];
         char *id = cli_table_id(self->text, one->row);
-        fprintf(text, "  %10zu  %-16s %-16s %.3f%s%s\n", one->row + 1, name_of(self, one->given),
-                name_of(self, one->suggested), one->p_wrong, id ? "     " : "", id ? id : "");
+        fprintf(text, "  %10zu  %-16s %-16s %5.1f%%%s%s\n", one->row + 1, name_of(self, one->given),
+                name_of(self, one->suggested), 100.0 * one->p_wrong, id ? "  " : "", id ? id : "");
         free(id);
     }
 }
@@ -171,18 +219,21 @@ static void tell(const judged *self, const app_call *call)
     if (!text)
         return;
     fprintf(text,
-            "%.1f%% of the labels are probably wrong (%.1f to %.1f): %zu of %zu are flagged\n"
+            "About %.1f%% of the %zu labels are wrong (95%% interval %.1f%% to %.1f%%); %zu %s flagged.\n"
             "This assumes that the model has not seen the labels (out of fold); its confidence was divided "
-            "by %g\n",
-            100.0 * found->share.estimate, 100.0 * found->share.low, 100.0 * found->share.high, self->flagged,
-            found->labels, found->temperature);
-    fprintf(text, "\nMost frequent mistakes:\n");
+            "by %g.\n",
+            100.0 * found->share.estimate, found->labels, 100.0 * found->share.low, 100.0 * found->share.high,
+            self->flagged, self->flagged == 1 ? "is" : "are", found->temperature);
+    if (found->pair_count > 0)
+        fprintf(text, "\nMost frequent mistakes:\n");
     for (size_t p = 0; p < found->pair_count && p < 5; p++)
         fprintf(text, "  %s called %s: %.1f%% of the labels (%.1f to %.1f)\n",
                 name_of(self, found->pairs[p].truth), name_of(self, found->pairs[p].given),
                 100.0 * found->pairs[p].share.estimate, 100.0 * found->pairs[p].share.low,
                 100.0 * found->pairs[p].share.high);
     print_suspects(text, self);
+    if (self->gold)
+        cli_print_suspicion(text, &self->suspicion);
     cli_audit_print_error(text, &found->clean_error, "Error of these probabilities on true classes");
 }
 
@@ -237,8 +288,10 @@ uc_status cli_audit_probabilities(app_call *call, const char *probabilities, con
     if (status == UC_OK)
         status =
             uc_probability_audit_read(&self.found, probabilities, &self.labels, self.gold, &call->context);
+    if (status == UC_OK && self.gold)
+        status = look_back(&self, probabilities, call);
     if (status == UC_OK) {
-        rank(&self);
+        self.suspects = rank(&self.flagged, &self.found);
         if (app_wants_result(call))
             call->result = result_json(&self);
         status = write_files(&self, call);

@@ -168,7 +168,7 @@ static void print_wrong(FILE *text, const cli_audit *self)
             100 * found->wrong.estimate, found->labels, 100 * found->wrong.low, 100 * found->wrong.high,
             found->flagged, found->flagged == 1 ? "is" : "are");
     if (found->rows > found->labels)
-        fprintf(text, "%zu rows have no label; they helped to see the classes.\n",
+        fprintf(text, "Rows without a label: %zu. They helped to see the classes.\n",
                 found->rows - found->labels);
 }
 
@@ -232,13 +232,12 @@ static void print_suspects(FILE *text, const cli_audit *self)
     }
 }
 
-static void print_suspicion(FILE *text, const cli_audit *self)
+void cli_print_suspicion(FILE *text, const cli_suspicion *seen)
 {
-    const cli_suspicion seen = cli_judge_suspicion(self);
     fprintf(text,
             "\nOf %zu checked labels %zu are wrong. Without the checks %zu of them had been flagged, %zu of "
             "those rightly.\n",
-            seen.checked, seen.wrong, seen.flagged, seen.hits);
+            seen->checked, seen->wrong, seen->flagged, seen->hits);
 }
 
 bool cli_audit_is_unsure(const cli_audit *self)
@@ -281,7 +280,9 @@ void cli_audit_print(FILE *text, const cli_audit *self)
     cli_draw_matrix(text, "Labels by true class (rows: label, columns: true class, in the same order)",
                     self->found->noise.values, &self->data->classes);
     print_suspects(text, self);
-    if (self->before)
-        print_suspicion(text, self);
+    if (self->before) {
+        const cli_suspicion seen = cli_judge_suspicion(self);
+        cli_print_suspicion(text, &seen);
+    }
     print_trust(text, self);
 }

@@ -225,6 +225,27 @@ def test_headers_that_lack_a_column_are_not_annotations(unconfuse):
     assert unconfuse.json("audit", "--crowd", "good.csv")["annotations"] == 4
 
 
+def test_summaries_say_what_intervals_mean_and_leave_out_checked_rows(unconfuse, crowd):
+    path, truth = crowd
+    unconfuse.write("gold.csv", "row,true_label\n" + "".join(f"{i + 1},{z}\n" for i, z in enumerate(truth[:90])))
+    text = unconfuse.ok("audit", "--crowd", path, "--gold", "gold.csv").out
+    assert "120 rows by 8 annotators: about " in text and "(95% interval " in text and " are flagged." in text
+    listed = text.split("Most suspicious annotations:")[1].split("\n\n")[0].splitlines()[2:]
+    assert listed and all(int(line.split()[0]) > 90 and line.split()[4].endswith("%") for line in listed)
+
+    labels = [z if i % 6 else "abc"["abc".index(z) - 1] for i, z in enumerate(truth)]
+    unconfuse.write("y.txt", "".join(label + "\n" for label in labels))
+    unconfuse.write("p.csv", "a,b,c\n" + "".join(",".join("0.8" if k == z else "0.1" for k in "abc") + "\n" for z in truth))
+    text = unconfuse.ok("audit", "y.txt", "--probabilities", "p.csv", "--gold", "gold.csv").out
+    assert text.startswith("About ") and " of the 120 labels are wrong (95% interval " in text
+    listed = text.split("Most suspicious labels:")[1].split("\n\n")[0].splitlines()[2:]
+    assert sorted(int(line.split()[0]) for line in listed) == [91, 97, 103, 109, 115]
+    assert "Of 90 checked labels 15 are wrong. Without the checks 15 of them had been flagged, 15 of those rightly." in text
+    found = unconfuse.json("audit", "y.txt", "--probabilities", "p.csv", "--gold", "gold.csv")
+    assert found["suspicion"] == {"checked": 90, "wrong": 15, "flagged": 15, "both": 15, "precision": 1.0, "recall": 1.0}
+    assert found["calibration_of"] == "checked rows" and sum(bin["rows"] for bin in found["calibration"]) == 90
+
+
 def test_probabilities_of_any_model(unconfuse, tmp_path):
     draw = random.Random(2)
     labels, p, truth = tmp_path / "labels.txt", tmp_path / "p.csv", []
