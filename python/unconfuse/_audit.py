@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._crowd import Crowd, annotator_rows, coded, column
+from ._crowd import Crowd, annotator_rows, coded, long_columns
 from ._labels import Classes, is_marked, unmixed
 from ._library import NONE, Names, Work, copied, labels_buffer, names_list, text
 from ._model import Model
@@ -143,7 +143,7 @@ def _annotations(X: Any, y: Any, count: int) -> tuple[np.ndarray, np.ndarray, np
     """Row, annotator and label of every annotation, from a frame task, worker, label or from a column per annotator."""
     names = list(getattr(y, "columns", []))
     if {"task", "worker", "label"} <= set(names):
-        tasks = column(y, "task")
+        tasks, workers, labels = long_columns(y)
         if hasattr(X, "index") and hasattr(X, "iloc"):
             places = {value: i for i, value in enumerate(X.index.tolist())}
         else:
@@ -151,7 +151,7 @@ def _annotations(X: Any, y: Any, count: int) -> tuple[np.ndarray, np.ndarray, np
         unknown = [task for task in tasks.tolist() if task not in places]
         if unknown:
             raise ValueError(f"task {unknown[0]!r} is not a row of X")
-        return np.array([places[task] for task in tasks.tolist()], np.uint32), column(y, "worker"), column(y, "label")
+        return np.array([places[task] for task in tasks.tolist()], np.uint32), workers, labels
     labels = np.asarray(y, object)
     if labels.shape[0] != count:
         raise ValueError(f"y has {labels.shape[0]} rows of labels, but X has {count} rows")
@@ -212,17 +212,27 @@ def _audit_crowd(X: Any, y: Any, gold: Any, every: bool, width: float, estimator
         annotators=_table(annotator_rows(found, places), workers, "annotator"))
 
 
+def _check_missing(y: Any, unlabelled: Any) -> None:
+    """Complains of None or NaN in a label per row, where another value means that there is no label."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or labels.dtype.kind not in "Of" or is_marked(np.array([unlabelled], object), None)[0]:
+        return
+    if is_marked(labels, None).any():
+        raise ValueError("y contains None or NaN: with unlabelled=None these are rows without a label")
+
+
 def audit(X: Any, y: Any, *, gold: Any = None, sample_weight: ArrayLike | None = None,
           mode: Literal["auto", "structure", "labels"] = "auto", landmarks: int | Literal["auto"] = "auto",
           axes: int | Literal["auto"] = "auto", width: float | Literal["auto"] = "auto", bootstrap: int = 200,
           all: bool = False, unlabelled: Any = -1, random_state: Any = None, n_jobs: int | None = None) -> AuditResult:
     """Finds the labels that are probably wrong, how many there are, and a model that predicts true classes.
 
-    X: rows, dense or sparse. y: a label per row (`unlabelled` for none); or the labels of several annotators, as an array or
-    frame with a column per annotator (None or NaN where one said nothing), or as a frame with columns task, worker and label,
-    where a task is the position of a row of X, or its index if X is a DataFrame. gold: true classes of rows that somebody has
-    checked, as a label per row and None for the others, or as a dict from positions to labels. width: of the kernels,
-    exp(-width |x - y|^2 / median); auto: chosen of 0.3, 1 and 3. all: list every label, not only the flagged ones.
+    X: rows, dense or sparse. y: a label per row (`unlabelled` for none; with unlabelled=None None, NaN and NA are none); or the
+    labels of several annotators, as an array or frame with a column per annotator (None or NaN where one said nothing), or as a
+    frame with columns task, worker and label, where a task is the position of a row of X, or its index if X is a DataFrame.
+    gold: true classes of rows that somebody has checked, as a label per row and None for the others, or as a dict from
+    positions to labels. width: of the kernels, exp(-width |x - y|^2 / median); auto: chosen of 0.3, 1 and 3. all: list every
+    label, not only the flagged ones.
 
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
@@ -239,6 +249,9 @@ def audit(X: Any, y: Any, *, gold: Any = None, sample_weight: ArrayLike | None =
     kernel = 0.0 if width == "auto" else float(width)
     estimator = AuditClassifier(mode=mode, landmarks=landmarks, axes=axes, unlabelled=unlabelled, random_state=random_state,
                                 n_jobs=n_jobs)
+    if X is None:
+        raise ValueError("X is None: annotators of rows without features are audited by unconfuse.Crowd")
+    _check_missing(y, unlabelled)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         if sample_weight is not None:
             raise ValueError("sample_weight does not go with several annotators")

@@ -3,11 +3,12 @@
 The frame and the attributes are those of crowd-kit: columns task, worker and label; labels_, probas_, skills_, priors_."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from ._labels import names_of
+from ._labels import is_marked, names_of, unmixed
 from ._library import NONE, Names, Work, copied, labels_buffer, names_list, set_options, text
 from ._unconfuse import ffi, lib
 
@@ -19,6 +20,26 @@ def column(data: Any, name: str) -> np.ndarray:
         return np.asarray(data[name])
     except (KeyError, ValueError, IndexError, TypeError):
         raise ValueError(f"data must have columns task, worker and label; there is no {name}") from None
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    """Which values are None, NaN or NA."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return is_marked(values, None)
+    return np.asarray(pd.isna(values))
+
+
+def long_columns(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Task, worker and label of every annotation; rows without a label are left out."""
+    tasks, workers, labels = (column(data, name) for name in ("task", "worker", "label"))
+    known = ~_is_missing(labels)
+    for name, values in (("task", tasks), ("worker", workers)):
+        missing = np.flatnonzero(known & _is_missing(values))
+        if len(missing):
+            raise ValueError(f"{name} is missing in row {missing[0] + 1}, which has a label")
+    return tasks[known], workers[known], unmixed(labels[known], "label")
 
 
 def coded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -41,7 +62,7 @@ def annotator_rows(found: Any, places: list[int]) -> dict[str, list[Any]]:
 
 
 class Crowd:
-    """The consensus of annotators.
+    """The consensus of annotators. Missing labels (None or NaN) are left out.
 
     method: dawid-skene (a noise matrix per annotator), one-coin (an accuracy per annotator) or majority (votes). smoothing is
     what every count of labels begins with; trust, how many right labels per class every annotator is credited with.
@@ -59,15 +80,16 @@ class Crowd:
         self.tol = tol
         self.n_jobs = n_jobs
 
+    def __repr__(self) -> str:
+        return f"Crowd({self.method!r})"
+
     def fit(self, data: Any, true_labels: Any = None) -> Crowd:
         """data: a frame, or anything with the columns task, worker and label. true_labels: task -> label, for tasks that were
         checked (a Series or a dict)."""
         import pandas as pd
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r}: it must be one of {', '.join(METHODS)}")
-        tasks, task, _ = coded(column(data, "task"))
-        workers, worker, worker_names = coded(column(data, "worker"))
-        classes, label, class_names = coded(column(data, "label"))
+        (tasks, task, _), (workers, worker, worker_names), (classes, label, class_names) = map(coded, long_columns(data))
         gold = self._gold(true_labels, tasks, classes)
         settings = ffi.new("uc_consensus_settings *")
         lib.uc_options_defaults(lib.uc_consensus_options, settings)
@@ -78,8 +100,13 @@ class Crowd:
         found = ffi.gc(ffi.new("uc_consensus *"), lib.uc_consensus_free)
         who, what = Names(worker_names), Names(class_names)
         with Work(self.n_jobs) as work:
-            work.check(lib.uc_crowd_from_arrays(crowd, labels_buffer(task), labels_buffer(worker), labels_buffer(label),
-                                                len(task), len(tasks), who.pointer, what.pointer, work.context))
+            status = lib.uc_crowd_from_arrays(crowd, labels_buffer(task), labels_buffer(worker), labels_buffer(label),
+                                              len(task), len(tasks), who.pointer, what.pointer, work.context)
+            try:
+                work.check(status)
+            except ValueError as error:  # the library only knows numbers of tasks
+                named = re.sub(r"calls row (\d+) ", lambda found: f"calls task {tasks[int(found[1]) - 1]!r} ", str(error))
+                raise ValueError(named) from None
             work.check(lib.uc_consensus_find(found, crowd, ffi.NULL if gold is None else labels_buffer(gold), ffi.NULL,
                                              settings, work.context))
         best = copied(found.most_probable, (len(tasks),), "uint32_t", np.uint32)

@@ -124,3 +124,15 @@ def test_what_is_refused():
     frame = pd.DataFrame({"task": [0, 99], "worker": ["a", "b"], "label": [0, 1]})
     with pytest.raises(ValueError, match="task 99 is not a row of X"):
         unconfuse.audit(X, frame)
+
+
+def test_missing_labels_are_unlabelled_rows_if_told_so():
+    X, y, _ = clouds()
+    words = np.array([f"k{label}" for label in y], object)
+    words[::9] = None
+    with pytest.raises(ValueError, match="y contains None or NaN: with unlabelled=None these are rows without a label"):
+        unconfuse.audit(X, words)
+    marked = np.where(np.arange(len(y)) % 9 == 0, "?", words)
+    assert unconfuse.audit(X, words, unlabelled=None).wrong == unconfuse.audit(X, marked, unlabelled="?").wrong
+    with pytest.raises(ValueError, match="X is None: annotators of rows without features are audited by unconfuse.Crowd"):
+        unconfuse.audit(None, y)

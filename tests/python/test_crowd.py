@@ -88,8 +88,27 @@ def test_bad_frames_and_settings():
     with pytest.raises(ValueError, match="smoothing=-1"):
         unconfuse.Crowd(smoothing=-1).fit(frame)
     twice = pd.concat([frame, frame.iloc[:1].assign(label=99)])
-    with pytest.raises(ValueError, match="calls row .* both"):
+    with pytest.raises(ValueError, match=f"annotator '{frame['worker'][0]}' calls task '{frame['task'][0]}' both"):
         unconfuse.Crowd().fit(twice)
+    with pytest.raises(ValueError, match="worker is missing in row 3, which has a label"):
+        unconfuse.Crowd().fit(frame.assign(worker=[None if i == 2 else w for i, w in enumerate(frame["worker"])]))
+
+
+def test_missing_labels_are_left_out():
+    frame, _ = make_frame(tasks=40)
+    words = frame.assign(label=[f"k{label}" for label in frame["label"]])
+    for full in (frame, words):
+        some = full.assign(label=full["label"].where(np.arange(len(full)) % 7 > 0))
+        assert some["label"].isna().any()
+        without = full[np.arange(len(full)) % 7 > 0]
+        found, expected = unconfuse.Crowd().fit(some), unconfuse.Crowd().fit(without)
+        assert found.labels_.astype(str).str.replace(".0", "", regex=False).tolist() == expected.labels_.astype(str).tolist()
+        assert (found.annotators_["labels"] == expected.annotators_["labels"]).all()
+    assert repr(unconfuse.Crowd("majority")) == "Crowd('majority')"
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    tasks = [int(task[1:]) for task in words["task"]]
+    result = unconfuse.audit(X, words.assign(task=tasks, label=words["label"].where(np.arange(len(words)) % 7 > 0)))
+    assert result.annotators["labels"].sum() == (np.arange(len(words)) % 7 > 0).sum()
 
 
 def make_probabilities(n=2000, classes=4, seed=1):
