@@ -15,6 +15,7 @@ from ._unconfuse import ffi, lib
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy", "posterior")
 FILTERS = ("prune_by_noise_rate", "prune_by_class", "both", "confident_learning", "predicted_neq_given",
            "low_self_confidence", "low_normalized_margin", "posterior")
+ROUNDING = 0.01  # above 1; as much as the library allows
 COUNTED = ("prune_by_noise_rate", "prune_by_class", "both")  # as many of each class as the confident joint expects
 
 
@@ -33,6 +34,10 @@ def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[np.ndarray, np.n
         given = whole
     if len(given) and (given.min() < 0 or given.max() >= probabilities.shape[1]):
         raise ValueError(f"labels must be from 0 to {probabilities.shape[1] - 1}, the columns of pred_probs")
+    bad = np.argwhere(~((probabilities >= 0.0) & (probabilities <= 1.0 + ROUNDING)))
+    if len(bad):
+        i, k = bad[0]
+        raise ValueError(f"pred_probs[{i}, {k}] is {probabilities[i, k]:g}, which is not a probability")
     return given.astype(np.uint32), probabilities
 
 
@@ -164,6 +169,8 @@ def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, return_indice
         raise ValueError("multi_label=True: an example must have one label here")
     if filter_by not in FILTERS:
         raise ValueError(f"filter_by={filter_by!r}: it must be one of {', '.join(FILTERS)}")
+    if return_indices_ranked_by is not None and return_indices_ranked_by not in SCORES:
+        raise ValueError(f"return_indices_ranked_by={return_indices_ranked_by!r}: it must be one of {', '.join(SCORES)}")
     given, probabilities = _checked(labels, pred_probs)
     per_class, joint = _limits(probabilities.shape[1], frac_noise, num_to_remove_per_class, confident_joint, filter_by)
     least = int(filter_by != "posterior") if min_examples_per_class is None else int(min_examples_per_class)

@@ -234,9 +234,16 @@ def test_bad_labels_and_probabilities():
     labels, p, _ = make_probabilities(n=10)
     for bad, match in (((labels[:5], p), "one entry for each of the 10 rows"), ((labels + 10, p), "from 0 to 3"),
                        ((labels.astype(str), p), "must be integers"), ((labels, p[:, 0]), "a column per class"),
-                       ((labels, p * 2), "probabilities sum to 2|is not a probability")):
+                       ((labels, np.full((10, 4), 0.5)), "probabilities sum to 2"),
+                       ((labels, p * [1, 1, 1, np.nan]), r"pred_probs\[0, 3\] is nan, which is not a probability"),
+                       ((labels, p - np.eye(10, 4, -3)), r"pred_probs\[3, 0\] is -.*, which is not a probability")):
         with pytest.raises(ValueError, match=match):
             unconfuse.find_label_issues(*bad)
+        if match != "probabilities sum to 2":
+            with pytest.raises(ValueError, match=match):
+                unconfuse.get_label_quality_scores(*bad)
+    with pytest.raises(ValueError, match="return_indices_ranked_by='x': it must be one of self_confidence"):
+        unconfuse.find_label_issues(labels, p, return_indices_ranked_by="x")
     with pytest.raises(ValueError, match="method='x'"):
         unconfuse.get_label_quality_scores(labels, p, method="x")
     with pytest.raises(ValueError, match="filter_by='x'"):
