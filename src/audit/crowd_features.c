@@ -94,6 +94,8 @@ uc_status uc_consensus_with_features(uc_consensus *out, uc_model **model, uc_cle
     if ((status = uc_comm_agree(uc_comm_of(context), status)) != UC_OK)
         goto cleanup;
     status = describe(out, &fit, crowd, gold, context);
+    if (status == UC_OK)
+        out->iterations = fit.steps;
     if (status == UC_OK && error)
         *error = judged;
 

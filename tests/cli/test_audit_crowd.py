@@ -67,6 +67,7 @@ def test_features_help_and_make_a_model(unconfuse, crowd, tmp_path):
     with_features = unconfuse.json("audit", data, "--crowd", path, "--model-out", model)
     without = unconfuse.json("audit", data, "--crowd", path, "--no-features")
     assert wrong(with_features, truth) < 0.03 <= wrong(without, truth)
+    assert with_features["iterations"] > 0 and with_features["converged"]
     assert unconfuse.json("evaluate", model, data)["error"] < 0.03
     alone = unconfuse.json("audit", "--crowd", path)
     assert [row["class"] for row in alone["consensus"]] == [row["class"] for row in without["consensus"]]
