@@ -97,7 +97,7 @@ typedef struct uc_onebit_settings {
     double ridge;           /* penalty of the ridge problem, > 0                     (0.03) */
     double jitter;          /* added to the kernel matrix of the landmarks           (0.001) */
     double penalty;         /* after "wrong", the class's target is minus this                       (0.2) */
-    double bonus;           /* of classes seldom proposed or seldom right      (auto: 4; sparse rows 0.4) */
+    double bonus;           /* of classes seldom proposed or seldom right      (auto: 4; sparse rows 1)   */
     uint64_t replay;        /* past rounds whose targets are recomputed after each round         (4) */
     double least;           /* smallest change of a target that counts, summed over classes     (0.02) */
     uint64_t memory_rounds; /* rounds kept                                           (10000) */

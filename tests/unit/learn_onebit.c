@@ -298,8 +298,19 @@ static void a_class_that_arrives_is_found(void **state)
     uc_dataset_free(&data);
 }
 
-/* Proposals are the largest s_k + b u/((1 + n^2/m) sqrt(1 + m)), n right of m proposed, u = 1 less the best
- * score. */
+/* 1/sqrt(K sum p^2), p_k = (n_k + .1)/(sum n + .1 K): the cosine of p and equal shares. */
+static double slow_evenness(const double *right)
+{
+    double sum = 0.0, squares = 0.0;
+    for (size_t k = 0; k < CLASSES; k++) {
+        sum += right[k] + 0.1;
+        squares += pow(right[k] + 0.1, 2.0);
+    }
+    return sum / sqrt(CLASSES * squares);
+}
+
+/* Proposals are the largest s_k + b e u/((1 + n^2/m) sqrt(1 + m)), n right of m proposed, e as above, u = 1
+ * less the best score. */
 static void check_bonus(double b)
 {
     online_setup self = setup_of(10000);
@@ -316,10 +327,10 @@ static void check_bonus(double b)
         assert_ok(uc_online_propose(&proposal, online, &row));
         for (size_t k = 0; k < CLASSES; k++)
             best = fmax(best, online->scores[k] + 1.0 / CLASSES);
-        const double u = fmin(1.0, fmax(0.01, 1.0 - best));
+        const double u = fmin(1.0, fmax(0.01, 1.0 - best)), e = slow_evenness(right);
         for (size_t k = 0; k < CLASSES; k++) {
             const double found = proposed[k] > 0.0 ? right[k] * right[k] / proposed[k] : 0.0;
-            sums[k] = online->scores[k] + b * u / ((1.0 + found) * sqrt(1.0 + proposed[k]));
+            sums[k] = online->scores[k] + b * e * u / ((1.0 + found) * sqrt(1.0 + proposed[k]));
             most = fmax(most, sums[k]);
         }
         assert_near(sums[proposal.label], most, 1e-12 * fmax(1.0, most));

@@ -5,11 +5,12 @@
  *                 what a "wrong" meant is estimated from the scores, again and again (dense.h)
  *   sparse rows   term counts that are weighted during the stream, and cspa-plus's step with replays (text.h)
  *
- * Both propose argmax s_k + b u/((1 + n_k^2/m_k) sqrt(1 + m_k)), where class k was right n_k times out of m_k
- * proposals. A class that was never found is tried, and one that is seldom right continues to be tried, so
- * that a few lucky or false answers do not end the search for it. u is 1 minus the best score: a class is
- * searched for where no other class is sure to be right, since a wrong proposal costs little there. b shrinks
- * with the share of wrong proposals that came with the label.
+ * Both propose argmax s_k + b e u/((1 + n_k^2/m_k) sqrt(1 + m_k)), where class k was right n_k times out of
+ * m_k proposals. A class that was never found is tried, and one that is seldom right continues to be tried,
+ * so that a few lucky or false answers do not end the search for it. u is 1 minus the best score: a class is
+ * searched for where no other class is sure to be right, since a wrong proposal costs little there. e is 1 if
+ * classes are equally frequent, and smaller if most of them are rare, because finding those pays little. b
+ * shrinks with the share of wrong proposals that came with the label.
  */
 #include <math.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@
 
 #define LANDMARKS ((size_t)512) /* --dimension auto */
 #define DENSE_BONUS 4.0
-#define SPARSE_BONUS 0.4
+#define SPARSE_BONUS 1.0
+#define PRIOR_COUNT 0.1 /* right rounds that each class is taken to have had before the first */
 #define LEAST_ROOM 0.01 /* a class that was never found is tried some day, however certain the others are */
 
 #define FIELD(name) offsetof(uc_onebit_settings, name)
@@ -59,7 +61,7 @@ static const uc_option options[] = {
      .high = 1e6,
      .argument = "B",
      .help = "how much is added in a proposal to the scores of classes that were seldom proposed or seldom "
-             "right (auto: 4, for sparse rows 0.4)"},
+             "right (auto: 4, for sparse rows 1)"},
     {.name = "replay",
      .type = UC_OPTION_COUNT,
      .offset = FIELD(replay),
@@ -248,18 +250,32 @@ static double room_for_trying(const uc_online *self)
     return fmin(1.0, fmax(LEAST_ROOM, 1.0 - best));
 }
 
+/* e = 1/sqrt(K sum p_k^2) with p_k = (n_k + .1)/(sum n_k + .1 K), the estimated share of class k. */
+static double evenness(const onebit_memory *memory, size_t K)
+{
+    double right = 0.0, squares = 0.0;
+    for (size_t k = 0; k < K; k++)
+        right += (double)memory->right[k];
+    for (size_t k = 0; k < K; k++) {
+        const double share = ((double)memory->right[k] + PRIOR_COUNT) / (right + PRIOR_COUNT * (double)K);
+        squares += share * share;
+    }
+    return 1.0 / sqrt((double)K * squares);
+}
+
 static void propose(uc_proposal *proposal, uc_online *self, uc_row row)
 {
     onebit_memory *memory = self->memory;
     double *sums = self->full_step;
-    const double bonus = bonus_of(self) * room_for_trying(self);
+    const size_t K = self->classes.count;
+    const double bonus = bonus_of(self) * room_for_trying(self) * evenness(memory, K);
     (void)row;
-    for (size_t k = 0; k < self->classes.count; k++) {
+    for (size_t k = 0; k < K; k++) {
         const double n = (double)memory->right[k], m = (double)memory->proposed[k];
         const double found = n * n / fmax(1.0, m);
         sums[k] = self->scores[k] + bonus / ((1.0 + found) * sqrt(1.0 + m));
     }
-    proposal->label = (uint32_t)uc_argmax(sums, self->classes.count);
+    proposal->label = (uint32_t)uc_argmax(sums, K);
     memory->proposed[proposal->label]++;
 }
 
