@@ -551,6 +551,27 @@ static void the_ring_keeps_the_last_rounds(void **state)
     uc_rounds_free(&rounds);
 }
 
+/* Wide rounds: the ring is copied while it is small, then once to its limit. */
+static void a_large_ring_grows_to_its_limit_at_once(void **state)
+{
+    (void)state;
+    enum { WIDE = 4000, LIMIT = 5000, FILLED = 1100 };
+    uc_rounds rounds = {0};
+    size_t largest = 0;
+    assert_ok(uc_rounds_reshape(&rounds, WIDE, 1, 1));
+    for (uint32_t i = 0; i < FILLED; i++) {
+        assert_ok(uc_rounds_reserve(&rounds, LIMIT));
+        uc_rounds_add(&rounds, &(uc_onebit_answer){.weight = 1.0}, LIMIT).row[WIDE - 1] = (float)i;
+        if (rounds.capacity < LIMIT)
+            largest = rounds.capacity;
+    }
+    assert_int_equal(rounds.capacity, LIMIT);
+    assert_true((double)largest * uc_rounds_bytes(WIDE, 1, 1) < 16e6);
+    for (size_t i = 0; i < FILLED; i++)
+        assert_true(uc_rounds_at(&rounds, i).row[WIDE - 1] == (float)i);
+    uc_rounds_free(&rounds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +587,7 @@ int main(void)
         cmocka_unit_test(the_choice_of_the_map_is_that_of_brute_force),
         cmocka_unit_test(a_refit_settles),
         cmocka_unit_test(the_ring_keeps_the_last_rounds),
+        cmocka_unit_test(a_large_ring_grows_to_its_limit_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #define DOUBTFUL (UINT32_C(1) << 31)
+/* From this number of bytes on, the ring grows to its limit at once: growing would copy it again and again,
+ * and memory that no round has reached yet is not in use. */
+#define LARGE 8e6
 
 double uc_rounds_bytes(size_t columns, size_t features, size_t classes)
 {
@@ -96,7 +99,10 @@ uc_status uc_rounds_reserve(uc_rounds *self, size_t limit)
 {
     if (self->count < self->capacity || self->capacity >= limit)
         return UC_OK;
-    const size_t capacity = uc_min_size(uc_grown(self->capacity, self->count + 1), limit);
+    const double each = uc_rounds_bytes(self->columns, self->features, self->classes);
+    size_t capacity = limit;
+    if ((double)self->capacity * each < LARGE)
+        capacity = uc_min_size(uc_grown(self->capacity, self->count + 1), limit);
     return move(self, capacity, self->columns, self->features, self->classes);
 }
 
