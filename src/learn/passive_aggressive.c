@@ -98,7 +98,8 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
         double sum = 0.0;
         for (size_t i = 0; i < *count; i++)
             sum += losses[i];
-        const double theta = (sum - b) / ((double)*count + a);
+        const double theta = (sum - b) / ((double)*count + a), first_loss = losses[0];
+        const uint32_t first_class = classes[0];
         size_t kept = 0;
         for (size_t i = 0; i < *count; i++) { /* no branch, since it would be mispredicted often */
             const double loss = losses[i];
@@ -106,8 +107,13 @@ static double michelot(double *losses, uint32_t *classes, size_t *count, double 
             classes[kept] = classes[i];
             kept += loss > theta;
         }
-        if (kept == *count || kept == 0) /* 0: due to rounding, if all losses equal the root */
+        if (kept == *count)
             return theta;
+        if (kept == 0) { /* due to rounding, if all losses equal the root; the first was written over */
+            losses[0] = first_loss;
+            classes[0] = first_class;
+            return theta;
+        }
         *count = kept;
     }
 }

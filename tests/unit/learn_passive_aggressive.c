@@ -42,10 +42,12 @@ static size_t take_step(double *tau, const uc_learner *learner, const problem *p
                             .xx = p->xx,
                             .answer = {UC_ANSWER_LABEL, p->y},
                             .weight = p->weight};
+    bool changed[MOST] = {false};
     learner->step(&step, &round, &settings);
     memset(tau, 0, p->K * sizeof *tau);
     for (size_t i = 0; i < step.count; i++) {
-        assert_true(classes[i] < p->K && tau[classes[i]] == 0.0);
+        assert_true(classes[i] < p->K && !changed[classes[i]]);
+        changed[classes[i]] = true;
         tau[classes[i]] = values[i];
     }
     return step.count;
@@ -422,9 +424,21 @@ static void zero_rows_and_rows_with_margin_change_nothing(void **state)
     }
 }
 
+/* The root of equal losses is their value: by rounding, none is above it. */
+static void equal_losses_with_a_tiny_cost_change_every_class_once(void **state)
+{
+    (void)state;
+    for (int variant = SLACK; variant <= SQUARED; variant++) {
+        const problem p = {.K = 5, .y = 2, .variant = variant, .cost = 1e-20, .xx = 1, .weight = 1};
+        double tau[MOST];
+        assert_int_equal(take_step(tau, &uc_learner_spa, &p), p.K);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_losses_with_a_tiny_cost_change_every_class_once),
         cmocka_unit_test(spa_solves_its_problem_exactly_for_few_classes),
         cmocka_unit_test(spa_is_the_sorted_rule_for_many_classes),
         cmocka_unit_test(no_other_step_is_better),
