@@ -135,12 +135,13 @@ void uc_gemm(double *C, size_t stride, uc_operand A, uc_operand B, size_t m, siz
              double beta);
 /* C (m x n) = A (m x k) B (k x n), without gaps. */
 void uc_multiply(double *C, const double *A, const double *B, size_t m, size_t k, size_t n);
-/* The same in single precision: C (m x n, without gaps) = A B. */
+/* An operand in single precision. */
 typedef struct uc_single_operand {
     const float *values;
     size_t stride;
     bool transposed;
 } uc_single_operand;
+/* C (m x n, without gaps) = A (m x k) B (k x n), in single precision. */
 void uc_gemm_single(float *C, uc_single_operand A, uc_single_operand B, size_t m, size_t k, size_t n);
 double uc_dot(const double *a, const double *b, size_t n);
 void uc_axpy(double *y, double factor, const double *x, size_t n); /* y += factor x */

@@ -160,6 +160,42 @@ static void axes_are_those_of_all_rows(void **state)
     release(&self);
 }
 
+/* Single precision does not hold 1e60, which weights may be. */
+static void weights_of_any_size_give_the_same_axes_and_sums(void **state)
+{
+    (void)state;
+    enum { D = 7 };
+    problem self;
+    double *A[2], sums[2][K * D] = {{0}}, *R = calloc(SMALL * K, sizeof *R);
+    draw(&self, SMALL);
+    for (int large = 0; large < 2; large++) {
+        const double unit = large ? 1e60 : 1.0;
+        uc_annotations annotations = {0};
+        uc_audit_rows rows = {0};
+        uc_audit_view view = {0};
+        for (size_t i = 0; i < SMALL; i++)
+            self.weights[i] *= unit;
+        for (size_t i = 0; i < SMALL * K; i++)
+            R[i] = unit * (double)(i % 5);
+        assert_ok(uc_annotations_of_labels(&annotations, self.y, SMALL, K, NULL));
+        uc_labelled labelled = {.annotations = &annotations, .weights = self.weights};
+        assert_ok(see(&view, &rows, &self, &labelled, D));
+        A[large] = coordinates_of(&view, &self);
+        assert_ok(uc_audit_add_coordinates(sums[large], &view, 0, SMALL, R, K));
+        uc_audit_view_free(&view);
+        uc_audit_rows_free(&rows);
+        uc_annotations_free(&annotations);
+    }
+    for (size_t i = 0; i < SMALL * D; i++)
+        assert_near(A[1][i], A[0][i], 1e-5);
+    for (size_t i = 0; i < K * D; i++)
+        assert_near(sums[1][i] / 1e60, sums[0][i], 1e-3);
+    free(A[0]);
+    free(A[1]);
+    free(R);
+    release(&self);
+}
+
 static uc_status see_all(const problem *self)
 {
     const uc_context context = {.threads = 1};
@@ -255,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_are_those_of_all_rows),
+        cmocka_unit_test(weights_of_any_size_give_the_same_axes_and_sums),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(several_processes_find_what_one_does),
     };

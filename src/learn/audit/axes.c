@@ -101,16 +101,16 @@ static uc_status whiten(nystroem *out, const uc_audit_rows *rows, const uc_matri
     if (!K || !work || !out->Z || !out->centre)
         goto cleanup;
     status = UC_OK;
+    uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+    for (size_t l = 0; l < m; l++)
+        uc_axpy(out->centre, 1.0 / (double)m, K + l * m, m);
     if (!all_rows) {
-        uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
-        for (size_t l = 0; l < m; l++)
-            uc_axpy(out->centre, 1.0 / (double)m, K + l * m, m);
         status = whiten_by_factor(out, K, m);
+        if (status == UC_OK && out->rank == 0) /* K was overwritten */
+            uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
     }
-    if (status == UC_OK && out->rank == 0) {
-        uc_audit_view_kernel(K, rows, landmarks, 0, m, width, work);
+    if (status == UC_OK && out->rank == 0)
         status = whiten_by_values(out, K, m, labelled->context);
-    }
 cleanup:
     uc_free(work);
     uc_free(K);
@@ -273,9 +273,10 @@ static uc_status project_rows(uc_audit_view *self, const uc_matrix *X, const uc_
 static void add_weighted_single(double *sum, const float *B, const double *weights, size_t count, size_t D,
                                 float *scaled, float *squares)
 {
+    const double unit = weights ? uc_audit_unit(weights, count) : 1.0;
     for (size_t i = 0; i < count; i++) {
         const double weight = weights ? weights[i] : 1.0;
-        const float root = (float)sqrt(weight);
+        const float root = (float)sqrt(weight / unit);
         for (size_t d = 0; d < D; d++) {
             sum[D * D + d] += weight * B[i * D + d];
             scaled[i * D + d] = root * B[i * D + d];
@@ -284,7 +285,7 @@ static void add_weighted_single(double *sum, const float *B, const double *weigh
     uc_squares_single(squares, scaled, count, D);
     for (size_t d = 0; d < D; d++)
         for (size_t e = 0; e <= d; e++)
-            sum[d * D + e] += squares[d * D + e];
+            sum[d * D + e] += unit * (double)squares[d * D + e];
 }
 
 /* Stores b of the rows and adds their moments. */
@@ -306,6 +307,7 @@ static uc_status place_rows(double *sum, size_t first, size_t last, void *user)
             centred[i * m + l] = (float)(values[i * m + l] - job->map->centre[l]);
     uc_gemm_single(B, (uc_single_operand){centred, m, false}, (uc_single_operand){job->projection, D, false},
                    count, m, D);
+    assert(D <= m); /* `centred` has room for the scaled rows */
     add_weighted_single(sum, B, job->weights ? job->weights + first : NULL, count, D, centred, squares);
     status = UC_OK;
 cleanup:

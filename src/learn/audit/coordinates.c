@@ -20,6 +20,16 @@
 
 /* ---- sums ---- */
 
+double uc_audit_unit(const double *values, size_t count)
+{
+    double largest = 0.0;
+    int exponent = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(values[i]));
+    (void)frexp(largest, &exponent);
+    return ldexp(1.0, 2 * (exponent / 2));
+}
+
 static uc_status add_single(double *sum, const uc_audit_view *view, size_t first, size_t last,
                             const double *R, size_t K)
 {
@@ -27,12 +37,13 @@ static uc_status add_single(double *sum, const uc_audit_view *view, size_t first
     float *shares = uc_alloc(count * K + K * D, sizeof *shares), *part = shares + count * K;
     if (!shares)
         return UC_ERR_NOMEM;
+    const double unit = uc_audit_unit(R, count * K);
     for (size_t i = 0; i < count * K; i++)
-        shares[i] = (float)R[i];
+        shares[i] = (float)(R[i] / unit);
     uc_gemm_single(part, (uc_single_operand){shares, K, true},
                    (uc_single_operand){view->B + first * D, D, false}, K, count, D);
     for (size_t i = 0; i < K * D; i++)
-        sum[i] += part[i];
+        sum[i] += unit * (double)part[i];
     uc_free(shares);
     return UC_OK;
 }

@@ -85,6 +85,9 @@ void uc_audit_view_free(uc_audit_view *self);
 
 /* ---- products with the coordinates, however they are stored (coordinates.c) ---- */
 
+/* A power of four near the largest size of the values: divided by it they fit single precision, as do their
+ * roots, divided by its root, and not a bit changes. */
+double uc_audit_unit(const double *values, size_t count);
 /* sum (K x D) += R'A of rows first .. last-1, where R has these rows only; of many rows it is R'B, from which
  * uc_audit_turn_sums makes R'A in place when all rows have been added. counts[k] is the sum of R_k. */
 uc_status uc_audit_add_coordinates(double *sum, const uc_audit_view *view, size_t first, size_t last,
