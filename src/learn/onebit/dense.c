@@ -10,8 +10,8 @@
  *             a new target; if that differs by `least` or more in total, the ridge is updated
  *   refit     at ages 8 x 1.2^i, from 512 on whenever the age has grown by half, all wrong rounds get new
  *             targets
- *   new map   at ages 16, 32, ..., 2048, the first with a fixed view; then map, ridge and targets are rebuilt
- *             from the rounds kept
+ *   new map   at age 16, then at 1.19 times the age up to 256, then at 512, 1024 and 2048; the first with a
+ *             fixed view; then map, ridge and targets are rebuilt from the rounds kept
  *   forget    every 4,096 rounds: decides whether and how fast to forget (forget.h)
  *   restart   if the share of right proposals fell too far (change.h), all rounds except those after the
  *             change are forgotten

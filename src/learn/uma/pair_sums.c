@@ -13,7 +13,7 @@
 #include "linalg/linalg.h"
 
 #define ENTRIES_PER_PIECE 4096.0
-#define EMPTY 4.0 /* times the data: numbers per prediction in S that are mostly 0 */
+#define MOST_TIMES_DATA 4.0 /* S has at most so many times the numbers of the data per prediction */
 
 /* The pair of an example that is predicted p. */
 static size_t pair_of(const uc_pair_sums *self, uint32_t p, size_t row)
@@ -307,7 +307,7 @@ uc_status uc_pair_sums_count(uc_pair_sums *self, const uint32_t *predicted)
 bool uc_pair_sums_may_use_rows(const uc_pair_sums *self)
 {
     return uc_matrix_is_sparse(self->X) && !uc_is_shared(self->context) &&
-           EMPTY * (double)uc_matrix_entries(self->X) < (double)self->Q * (double)self->d;
+           MOST_TIMES_DATA * (double)uc_matrix_entries(self->X) < (double)self->Q * (double)self->d;
 }
 
 uc_status uc_pair_sums_allocate(uc_pair_sums *self)

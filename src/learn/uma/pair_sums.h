@@ -35,7 +35,8 @@ typedef struct uc_pair_sums {
     double *B_turned;          /* Q x Q: the transposed inverse of the noise */
 } uc_pair_sums;
 
-/* Whether S would take more numbers per prediction than the data have, in a single process. */
+/* Whether to compute from the rows: a single process, sparse rows, and S would have more than four times as
+ * many numbers per prediction as the data. */
 bool uc_pair_sums_may_use_rows(const uc_pair_sums *self);
 /* X, y, n, d, Q, context and from_rows are set before. Freed with uc_pair_sums_free, also after a failure. */
 uc_status uc_pair_sums_allocate(uc_pair_sums *self);

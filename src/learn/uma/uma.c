@@ -37,6 +37,7 @@
 #define MANY_CLASSES 1000
 #define PAIR_BYTES 97.0         /* kept per pair of classes, here and in the sums */
 #define PAIR_BYTES_OF_ROWS 41.0 /* the same if the sums are not kept */
+#define ENTRY_BYTES 16.0        /* per value of the rows, when their columns are sorted */
 #define LOW_DIMENSION 100       /* below it, `auto` returns the best iterate, otherwise the average */
 
 typedef struct uma {
@@ -146,10 +147,12 @@ static uc_status refresh_norms(uma *self, size_t p)
 {
     double *norms = self->norm + p * self->Q;
     const uc_status status = uc_pair_sums_squares(norms, &self->sums, self->B, p);
+    if (status != UC_OK)
+        return status;
     for (size_t q = 0; q < self->Q; q++)
         norms[q] = sqrt(norms[q]) / self->n_all.total;
     self->sums.stale[p] = false;
-    return status;
+    return UC_OK;
 }
 
 static void compute_z(uma *self, size_t p, size_t q)
@@ -520,10 +523,12 @@ static uc_status learn(uma *self, const uc_noise *noise)
 
 static uc_status check_size(const uma *self)
 {
-    const double bytes =
-        8.0 * (double)self->n * (double)self->Q + 40.0 * (double)self->n +
-        8.0 * 3.0 * (double)self->Q * (double)self->d +
-        (self->sums.from_rows ? PAIR_BYTES_OF_ROWS : PAIR_BYTES) * (double)self->Q * (double)self->Q;
+    const double n = (double)self->n, Q = (double)self->Q, d = (double)self->d;
+    double bytes = 8.0 * n * Q + 40.0 * n + 8.0 * 3.0 * Q * d;
+    if (self->sums.from_rows)
+        bytes += PAIR_BYTES_OF_ROWS * Q * Q + ENTRY_BYTES * (double)uc_matrix_entries(self->X) + 8.0 * d;
+    else
+        bytes += PAIR_BYTES * Q * Q;
     return uc_memory_check(self->context, bytes, "UMA's scores, weights and pairs of classes");
 }
 
