@@ -2,9 +2,10 @@
  * Mapping rows:  map(x) = P' k(x) - shift,  k(x) = the kernel values of x with the landmarks.
  *
  * Many rows are mapped by tiles: a block of rows times a panel of landmarks gives kernel values, which are
- * multiplied by the panel's rows of P and added to the block's coordinates. A single row is copied into a
- * dense vector first, and every landmark takes one dot product with it. A learned map prepares the row first,
- * and maps many rows one by one, so that a stream and a model have the same bits.
+ * multiplied by the panel's rows of P and added to the block's coordinates. The P of a Cholesky factor is
+ * triangular: its rows begin with zeros, and the product leaves out those that all rows of a strip share. A
+ * single row is copied into a dense vector first, and every landmark takes one dot product with it. A learned
+ * map prepares the row first, and maps many rows one by one, so that a stream and a model have the same bits.
  */
 #include <string.h>
 
@@ -12,12 +13,15 @@
 #include "map/kernel.h"
 #include "map/map.h"
 
+#define STRIP ((size_t)64) /* rows of P that are multiplied at once; a panel has a whole number of strips */
+
 /* ---- many rows ---- */
 
 typedef struct apply_job {
     const uc_map *map;
     const uc_matrix *X;
     const uc_panels *panels;
+    const size_t *zeros; /* columns of 0 that each strip of P begins with; NULL without P */
     uc_matrix *out;
 } apply_job;
 
@@ -26,17 +30,45 @@ typedef struct apply_work {
     double *norm2, *coordinates, *values, *products;
 } apply_work;
 
-static void project_panel(double *coordinates, const uc_map *map, const double *values, size_t panel,
+/* Counts the columns of 0 that each strip of P begins with. */
+static uc_status count_zeros(size_t **out, const uc_map *map)
+{
+    const size_t m = map->landmarks.rows, D = map->dimension;
+    *out = NULL;
+    if (!map->projection)
+        return UC_OK;
+    size_t *zeros = uc_alloc(m / STRIP + 1, sizeof *zeros);
+    if (!zeros)
+        return UC_ERR_NOMEM;
+    for (size_t l = 0; l < m; l++) {
+        size_t *least = &zeros[l / STRIP], count = 0;
+        if (l % STRIP == 0)
+            *least = D;
+        while (count < *least && map->projection[l * D + count] == 0.0)
+            count++;
+        *least = count;
+    }
+    *out = zeros;
+    return UC_OK;
+}
+
+static void project_panel(double *coordinates, const apply_job *job, const double *values, size_t panel,
                           size_t rows)
 {
+    const uc_map *map = job->map;
     const size_t count = uc_panel_rows(map->landmarks.rows, panel), D = map->dimension;
     if (!map->projection) {
         for (size_t i = 0; i < rows; i++)
             memcpy(coordinates + i * D + panel * UC_PANEL, values + i * count, count * sizeof *values);
         return;
     }
-    const uc_operand P = {map->projection + panel * UC_PANEL * D, D, false};
-    uc_gemm(coordinates, D, (uc_operand){values, count, false}, P, rows, count, D, 1.0, 1.0);
+    for (size_t first = 0; first < count; first += STRIP) {
+        const size_t landmark = panel * UC_PANEL + first, zeros = job->zeros[landmark / STRIP];
+        const uc_operand P = {map->projection + landmark * D + zeros, D, false};
+        if (zeros < D)
+            uc_gemm(coordinates + zeros, D, (uc_operand){values + first, count, false}, P, rows,
+                    uc_min_size(count - first, STRIP), D - zeros, 1.0, 1.0);
+    }
 }
 
 /* Sets the coordinates to -shift; P' k(x) is added later. */
@@ -59,7 +91,7 @@ static void map_block(const apply_job *job, const apply_work *work, size_t first
     for (size_t panel = 0; panel < uc_panel_count(map->landmarks.rows); panel++) {
         uc_panel_kernel(work->values, map, job->panels, panel, job->X, work->norm2, first, last,
                         work->products);
-        project_panel(work->coordinates, map, work->values, panel, last - first);
+        project_panel(work->coordinates, job, work->values, panel, last - first);
     }
     for (size_t i = first; i < last; i++)
         for (size_t j = 0; j < D; j++)
@@ -99,6 +131,7 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
 {
     uc_matrix mapped = {0};
     uc_panels panels = {0};
+    size_t *zeros;
     const double bytes = (double)X->rows * (double)uc_matrix_stride(self->dimension) * sizeof(float);
     uc_status status = uc_memory_check(context, bytes, "the mapped data");
     if (status == UC_OK)
@@ -107,12 +140,15 @@ uc_status uc_map_apply(uc_matrix *out, const uc_map *self, const uc_matrix *X, c
         status = uc_matrix_create_dense(&mapped, X->rows, self->dimension);
     if (status != UC_OK)
         return status;
-    status = uc_panels_prepare(&panels, &self->landmarks, self->norm2, uc_matrix_is_sparse(X), context);
+    status = count_zeros(&zeros, self);
+    if (status == UC_OK)
+        status = uc_panels_prepare(&panels, &self->landmarks, self->norm2, uc_matrix_is_sparse(X), context);
     if (status == UC_OK) {
-        apply_job job = {self, X, &panels, &mapped};
+        apply_job job = {self, X, &panels, zeros, &mapped};
         status = uc_run_blocks(context, uc_panel_count(X->rows), apply_block, &job);
     }
     uc_panels_free(&panels);
+    uc_free(zeros);
     if (status == UC_OK)
         *out = mapped;
     else

@@ -68,6 +68,34 @@ static void one_row_is_mapped_like_many(void **state)
     uc_matrix_free(&X);
 }
 
+/* More landmarks than one strip and one panel: the projection of `random` is triangular, that of `nystroem`
+ * is not. */
+static void many_landmarks_map_many_rows_like_one(void **state)
+{
+    (void)state;
+    const size_t dimensions[] = {64, 130, 300};
+    uc_matrix X = sample_rows(400, COLS, 3);
+    for (size_t d = 0; d < 3; d++)
+        for (size_t k = 0; k < 2; k++) {
+            const size_t D = dimensions[d];
+            uc_map_settings settings =
+                map_settings(k ? UC_MAP_NYSTROEM : UC_MAP_RANDOM, UC_KERNEL_GAUSSIAN, 8.0, D);
+            uc_map *map = fitted(&settings, &X);
+            uc_matrix rows = mapped(map, &X);
+            double *work = uc_alloc(uc_map_row_work(map), sizeof *work);
+            for (size_t i = 0; i < X.rows; i += 23) {
+                float row[300];
+                uc_map_row(row, map, uc_matrix_row(&X, i), work);
+                for (size_t j = 0; j < D; j++)
+                    assert_near(row[j], rows.values[i * rows.stride + j], 1e-6);
+            }
+            uc_free(work);
+            uc_matrix_free(&rows);
+            uc_map_free(map);
+        }
+    uc_matrix_free(&X);
+}
+
 /* Columns beyond those of the map are dropped; missing ones are zero. */
 static void unknown_columns_are_dropped_and_missing_ones_are_zero(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
         cmocka_unit_test(the_defaults_are_those_of_the_table),
         cmocka_unit_test(words_and_letters_are_understood),
         cmocka_unit_test(one_row_is_mapped_like_many),
+        cmocka_unit_test(many_landmarks_map_many_rows_like_one),
         cmocka_unit_test(unknown_columns_are_dropped_and_missing_ones_are_zero),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_byte),
         cmocka_unit_test(a_copy_maps_alike_and_outlives_the_map),
