@@ -9,6 +9,7 @@
  * Vectors are compiler vector types, never wider than the registers of the level, because gcc moves wider
  * ones through memory.
  */
+#include <math.h>
 #include <string.h>
 
 #include "linalg/kernels.h"
@@ -505,6 +506,74 @@ static void exponential(double *values, size_t quads)
         STORE(widest, values + i) = exp_of(LOAD(widest, values + i));
 }
 
+/* ---- labels of a mixture ---- */
+
+/* The larger of two vectors' values, lane by lane. */
+ALWAYS_INLINE widest larger(widest a, widest b)
+{
+    const bits first = (bits)(a > b);
+    return (widest)(((bits)a & first) | ((bits)b & ~first));
+}
+
+ALWAYS_INLINE double lane_sum(widest values)
+{
+    double sum = 0.0;
+    for (size_t lane = 0; lane < WIDTH; lane++)
+        sum += values[lane];
+    return sum;
+}
+
+/* S becomes exp(z - max z), z = a1 f + a2 g; returns the sum. */
+ALWAYS_INLINE double raise(double *S, const double *f, const double *g, double a1, double a2, size_t padded)
+{
+    const widest zero = {0};
+    widest high = zero - INFINITY, total = zero;
+    for (size_t q = 0; q < padded; q += WIDTH) {
+        const widest z = a1 * LOAD(widest, f + q) + a2 * LOAD(widest, g + q);
+        STORE(widest, S + q) = z;
+        high = larger(z, high);
+    }
+    double highest = high[0];
+    for (size_t lane = 1; lane < WIDTH; lane++)
+        highest = high[lane] > highest ? high[lane] : highest;
+    for (size_t q = 0; q < padded; q += WIDTH) {
+        const widest e = exp_of(LOAD(widest, S + q) - highest);
+        STORE(widest, S + q) = e;
+        total += e;
+    }
+    return lane_sum(total);
+}
+
+static void mixture(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first, size_t count,
+                    double *S)
+{
+    const size_t padded = rows->quads * UC_LANES;
+    for (size_t i = first; i < first + count; i++) {
+        const double *f = rows->f + i * padded, *g = rows->g + i * padded;
+        const double *C = rows->columns + rows->labels[i] * padded,
+                     r = rows->weights ? rows->weights[i] : 1.0;
+        const double inverse = 1.0 / raise(S, f, g, rows->a1, rows->a2, padded);
+        widest of_label = {0}, along_f = {0}, along_g = {0};
+        for (size_t q = 0; q < padded; q += WIDTH)
+            of_label += LOAD(widest, C + q) * LOAD(widest, S + q);
+        const double found = lane_sum(of_label) * inverse,
+                     least = found > UC_LEAST_SHARE ? found : UC_LEAST_SHARE;
+        p[i - first] = least;
+        for (size_t q = 0; q < padded; q += WIDTH) {
+            const widest share = LOAD(widest, S + q) * inverse;
+            const widest along = (LOAD(widest, C + q) * (1.0 / least) - 1.0) * share;
+            along_f += along * LOAD(widest, f + q);
+            along_g += along * LOAD(widest, g + q);
+            STORE(widest, S + q) = share;
+        }
+        sums[0] += r * lane_sum(along_f);
+        sums[1] += r * lane_sum(along_g);
+        double *out = in_C + rows->labels[i] * padded;
+        for (size_t q = 0; q < padded && in_C; q += WIDTH)
+            STORE(widest, out + q) = LOAD(widest, out + q) + r / least * LOAD(widest, S + q);
+    }
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
@@ -523,4 +592,5 @@ const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
                                           products,
                                           tile,
                                           gaussian,
-                                          exponential};
+                                          exponential,
+                                          mixture};

@@ -2,7 +2,7 @@
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
 
-#include "unconfuse/matrix.h"
+#include "linalg/linalg.h"
 
 typedef struct uc_kernels {
     const char *level;
@@ -22,6 +22,8 @@ typedef struct uc_kernels {
     void (*gaussian)(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
                      size_t quads);
     void (*exponential)(double *values, size_t quads);
+    void (*mixture)(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first, size_t count,
+                    double *S);
 } uc_kernels;
 
 extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;

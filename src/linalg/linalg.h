@@ -81,6 +81,24 @@ void uc_gaussian(double *values, const double *norm2_y, size_t count, double nor
  * 0. Every value is computed in the same way, whatever `count` is. */
 void uc_exponential(double *values, size_t count);
 
+/* Rows whose true class q has probability S_q = softmax_q(a1 f + a2 g), and whose label has probability p =
+ * sum_q C_q S_q. Vectors of K classes are filled up to whole quads: f with UC_NEVER, so that S is 0 there, g
+ * and C with 0. */
+typedef struct uc_mixture {
+    const double *f, *g;
+    const uint32_t *labels;
+    const double *weights; /* r; NULL: all 1 */
+    const double *columns; /* C of each label */
+    double a1, a2;         /* a1 > 0 */
+    size_t quads;
+} uc_mixture;
+#define UC_NEVER (-1e300)
+#define UC_LEAST_SHARE 1e-300 /* p is at least this */
+/* Computes p of `count` rows from `first` on, and adds the derivatives of sum r log p: by a1 and a2 to
+ * sums[0] and sums[1], and by C of each label to in_C (NULL: not wanted). `S` is memory for one row. */
+void uc_mixture_gradient(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first,
+                         size_t count, double *S);
+
 /* scores[i * S + k] for rows first .. last-1 of X (row i - first of the output) plus offset[k] (NULL: 0).
  * Columns of X at or above `cols` are ignored. Every class is summed in the same order: equal weights give
  * equal scores. */

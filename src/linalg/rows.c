@@ -95,6 +95,12 @@ void uc_exponential(double *values, size_t count)
     memcpy(values + whole, rest, (count - whole) * sizeof *rest);
 }
 
+void uc_mixture_gradient(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first,
+                         size_t count, double *S)
+{
+    uc_kernels_now()->mixture(p, sums, in_C, rows, first, count, S);
+}
+
 void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau)
 {
     uc_kernels_now()->outer(W, rows, S, x, tau);

@@ -432,6 +432,64 @@ static void exponentials_of_every_level_are_those_of_libm(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
+enum { MIXED = 9, MIXED_CLASSES = 5, PADDED = 8 };
+
+/* p and the derivatives of sum r log p, from their definitions. */
+static void plain_mixture(double *p, double *sums, double *in_C, const uc_mixture *rows)
+{
+    for (size_t i = 0; i < MIXED; i++) {
+        const double *f = rows->f + i * PADDED, *g = rows->g + i * PADDED;
+        const double *C = rows->columns + rows->labels[i] * PADDED;
+        double S[MIXED_CLASSES], total = 0.0;
+        for (size_t q = 0; q < MIXED_CLASSES; q++)
+            total += S[q] = exp(rows->a1 * f[q] + rows->a2 * g[q]);
+        p[i] = 0.0;
+        for (size_t q = 0; q < MIXED_CLASSES; q++)
+            p[i] += C[q] * (S[q] /= total);
+        for (size_t q = 0; q < MIXED_CLASSES; q++) {
+            sums[0] += rows->weights[i] * S[q] * (C[q] / p[i] - 1.0) * f[q];
+            sums[1] += rows->weights[i] * S[q] * (C[q] / p[i] - 1.0) * g[q];
+            in_C[rows->labels[i] * PADDED + q] += rows->weights[i] * S[q] / p[i];
+        }
+    }
+}
+
+static void mixtures_of_every_level_are_those_of_the_plain_version(void **state)
+{
+    (void)state;
+    double f[MIXED * PADDED], g[MIXED * PADDED], weights[MIXED], columns[MIXED_CLASSES * PADDED];
+    uint32_t labels[MIXED];
+    uc_rng rng = uc_rng_make(8, 0);
+    for (size_t i = 0; i < MIXED * PADDED; i++) {
+        const bool padding = i % PADDED >= MIXED_CLASSES;
+        f[i] = padding ? UC_NEVER : uc_rng_normal(&rng);
+        g[i] = padding ? 0.0 : -uc_rng_uniform(&rng);
+    }
+    for (size_t i = 0; i < MIXED_CLASSES * PADDED; i++)
+        columns[i] = i % PADDED < MIXED_CLASSES ? uc_rng_uniform(&rng) : 0.0;
+    for (size_t i = 0; i < MIXED; i++) {
+        weights[i] = 0.5 + uc_rng_uniform(&rng);
+        labels[i] = (uint32_t)(i % MIXED_CLASSES);
+    }
+    const uc_mixture rows = {f, g, labels, weights, columns, 3.0, 0.4, PADDED / UC_LANES};
+    double p[MIXED], sums[2] = {0}, in_C[MIXED_CLASSES * PADDED] = {0};
+    plain_mixture(p, sums, in_C, &rows);
+    for (size_t l = 0; l < 3; l++) {
+        double found[MIXED], along[2] = {0}, by_label[MIXED_CLASSES * PADDED] = {0}, S[PADDED];
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_mixture_gradient(found, along, by_label, &rows, 0, 4, S);
+        uc_mixture_gradient(found + 4, along, by_label, &rows, 4, MIXED - 4, S);
+        for (size_t i = 0; i < MIXED; i++)
+            assert_near_relative(found[i], p[i], 1e-13);
+        for (size_t i = 0; i < 2; i++)
+            assert_near(along[i], sums[i], 1e-12);
+        for (size_t i = 0; i < MIXED_CLASSES * PADDED; i++)
+            assert_near(by_label[i], in_C[i], 1e-12);
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_tile_is_its_products_bit_for_bit_at_every_level),
         cmocka_unit_test(gaussian_values_are_those_of_exp_wherever_they_stand),
         cmocka_unit_test(exponentials_of_every_level_are_those_of_libm),
+        cmocka_unit_test(mixtures_of_every_level_are_those_of_the_plain_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,125 +118,102 @@ double uc_posterior(double *R, const uc_calibrator *self, const double *S, uint3
 
 /* ---- likelihood and gradient ---- */
 
-typedef struct gradient_job {
-    const uc_calibrator *at;
-    const uc_held_out *rows;
-    const double *logs;    /* log max(f, .02), rows x K */
-    const double *columns; /* C transposed: per label, its probability under each true class */
-    bool matrix;           /* whether the gradient in C is wanted too */
-} gradient_job;
-
 enum {
     VALUE,
     TOTAL,
     FIRST
-}; /* layout of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C transposed */
+}; /* layout of a sum: log-likelihood, weights, then the gradient in log a1, log a2 and C of each label */
 
-/* Computes S for rows first .. first + count - 1. */
-static void classes_of(double *S, const gradient_job *job, size_t first, size_t count)
+/* The rows as the gradient takes them, K filled up to whole quads: f, then g = log max(f, .02). */
+static uc_status lay_out(double **out, const uc_held_out *rows)
 {
-    const size_t K = job->at->K;
-    const double a1 = job->at->a1, a2 = job->at->a2;
-    const double *f = job->rows->scores + first * K, *g = job->logs + first * K;
-    for (size_t i = 0; i < count * K; i++)
-        S[i] = a1 * f[i] + a2 * g[i];
-    for (size_t i = 0; i < count; i++) {
-        double *row = S + i * K, highest = row[0];
-        for (size_t q = 1; q < K; q++)
-            highest = row[q] > highest ? row[q] : highest;
-        for (size_t q = 0; q < K; q++)
-            row[q] -= highest;
+    const size_t n = rows->rows, K = rows->K, padded = uc_quads(K) * UC_LANES;
+    double *f = uc_alloc(2 * n * padded, sizeof *f), *g = f + n * padded;
+    if (!f)
+        return UC_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const double *scores = rows->scores + i * K;
+        for (size_t q = 0; q < padded; q++) {
+            f[i * padded + q] = q < K ? scores[q] : UC_NEVER;
+            g[i * padded + q] = q < K ? uc_calibration_log(scores[q]) : 0.0;
+        }
     }
-    uc_exponential(S, count * K);
-    for (size_t i = 0; i < count; i++) {
-        double total = 0.0, *row = S + i * K;
-        for (size_t q = 0; q < K; q++)
-            total += row[q];
-        const double inverse = 1.0 / total;
-        for (size_t q = 0; q < K; q++)
-            row[q] *= inverse;
-    }
+    *out = f;
+    return UC_OK;
 }
 
-static void add_row(double *sum, const gradient_job *job, size_t i, const double *S)
-{
-    const size_t K = job->at->K, label = job->rows->labels[i];
-    const double *f = job->rows->scores + i * K, *g = job->logs + i * K, *C = job->columns + label * K;
-    const double r = job->rows->weights ? job->rows->weights[i] : 1.0;
-    double p = 0.0, along_f = 0.0, along_g = 0.0;
-    for (size_t q = 0; q < K; q++)
-        p += C[q] * S[q];
-    p = fmax(p, TINY);
-    const double inverse = 1.0 / p;
-    for (size_t q = 0; q < K; q++) {
-        const double along = (C[q] * inverse - 1.0) * S[q];
-        along_f += along * f[q];
-        along_g += along * g[q];
-    }
-    sum[VALUE] += r * log(p);
-    sum[TOTAL] += r;
-    sum[FIRST + A1] += r * job->at->a1 * along_f;
-    sum[FIRST + A2] += r * job->at->a2 * along_g;
-    double *in_C = sum + FIRST + MATRIX + label * K;
-    for (size_t q = 0; q < K && job->matrix; q++)
-        in_C[q] += r * inverse * S[q];
-}
+typedef struct gradient_job {
+    uc_mixture rows;
+    bool matrix; /* whether the gradient in C is wanted too */
+} gradient_job;
 
 static uc_status add_rows(double *sum, size_t first, size_t last, void *user)
 {
     const gradient_job *job = user;
-    const size_t K = job->at->K;
-    double *S = uc_alloc(ROWS_AT_ONCE * K, sizeof *S);
+    double *S = uc_alloc(job->rows.quads, UC_LANES * sizeof *S), p[ROWS_AT_ONCE];
     if (!S)
         return UC_ERR_NOMEM;
     for (size_t start = first; start < last; start += ROWS_AT_ONCE) {
         const size_t count = uc_min_size(last - start, ROWS_AT_ONCE);
-        classes_of(S, job, start, count);
-        for (size_t i = 0; i < count; i++)
-            add_row(sum, job, start + i, S + i * K);
+        uc_mixture_gradient(p, sum + FIRST + A1, job->matrix ? sum + FIRST + MATRIX : NULL, &job->rows, start,
+                            count, S);
+        for (size_t i = 0; i < count; i++) {
+            const double r = job->rows.weights ? job->rows.weights[start + i] : 1.0;
+            sum[VALUE] += r * log(p[i]);
+            sum[TOTAL] += r;
+        }
     }
     uc_free(S);
     return UC_OK;
 }
 
-/* log max(f, .02) for all scores, which every evaluation needs; the caller frees it. */
-static double *logs_of(const uc_held_out *rows)
+/* The matrix by labels, each filled up to whole quads. */
+static void to_columns(double *out, const double *C, size_t K)
 {
-    const size_t count = rows->rows * rows->K;
-    double *logs = uc_alloc(count, sizeof *logs);
-    for (size_t i = 0; i < count && logs; i++)
-        logs[i] = uc_calibration_log(rows->scores[i]);
-    return logs;
-}
-
-static void transpose(double *out, const double *C, size_t K)
-{
+    const size_t padded = uc_quads(K) * UC_LANES;
     for (size_t q = 0; q < K; q++)
         for (size_t k = 0; k < K; k++)
-            out[k * K + q] = C[q * K + k];
+            out[k * padded + q] = C[q * K + k];
 }
 
-/* `matrix`: whether the gradient in C is computed as well. */
-static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
-                             const uc_held_out *rows, const double *logs, bool matrix)
+static void from_columns(double *out, const double *columns, size_t K)
 {
-    const size_t K = at->K, count = matrix ? MATRIX + K * K : MATRIX;
-    double *sum = uc_alloc(FIRST + count, sizeof *sum), *columns = uc_alloc(K * K, sizeof *columns);
-    gradient_job job = {at, rows, logs, columns, matrix};
+    const size_t padded = uc_quads(K) * UC_LANES;
+    for (size_t q = 0; q < K; q++)
+        for (size_t k = 0; k < K; k++)
+            out[q * K + k] = columns[k * padded + q];
+}
+
+/* `laid_out` has the rows by lay_out; `matrix`: whether the gradient in C is computed as well. */
+static uc_status gradient_at(double *value, double *gradient, const uc_calibrator *at,
+                             const uc_held_out *rows, const double *laid_out, bool matrix)
+{
+    const size_t K = at->K, quads = uc_quads(K), padded = quads * UC_LANES;
+    const size_t length = FIRST + MATRIX + (matrix ? K * padded : 0);
+    double *sum = uc_alloc(length, sizeof *sum), *columns = uc_alloc(K * padded, sizeof *columns);
+    gradient_job job = {{.f = laid_out,
+                         .g = laid_out + rows->rows * padded,
+                         .labels = rows->labels,
+                         .weights = rows->weights,
+                         .columns = columns,
+                         .a1 = at->a1,
+                         .a2 = at->a2,
+                         .quads = quads},
+                        matrix};
     uc_status status = UC_ERR_NOMEM;
     if (!sum || !columns)
         goto cleanup;
-    transpose(columns, at->C, K);
+    to_columns(columns, at->C, K);
     /* This is evaluated thousands of times, so threads are used only if they pay off. */
     const uc_context fitting = uc_context_for_work(rows->context, 20.0 * (double)(rows->rows * K));
-    status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, FIRST + count);
-    for (size_t i = FIRST; i < FIRST + count; i++)
+    status = uc_sum_over(&fitting, rows->rows, add_rows, &job, sum, length);
+    for (size_t i = FIRST; i < length; i++)
         sum[i] /= sum[TOTAL];
     *value = sum[VALUE] / sum[TOTAL];
-    gradient[A1] = sum[FIRST + A1];
-    gradient[A2] = sum[FIRST + A2];
+    gradient[A1] = at->a1 * sum[FIRST + A1];
+    gradient[A2] = at->a2 * sum[FIRST + A2];
     if (matrix)
-        transpose(gradient + MATRIX, sum + FIRST + MATRIX, K);
+        from_columns(gradient + MATRIX, sum + FIRST + MATRIX, K);
 
 cleanup:
     uc_free(columns);
@@ -247,9 +224,11 @@ cleanup:
 uc_status uc_calibrator_gradient(double *value, double *gradient, const uc_calibrator *at,
                                  const uc_held_out *rows)
 {
-    double *logs = logs_of(rows);
-    const uc_status status = logs ? gradient_at(value, gradient, at, rows, logs, true) : UC_ERR_NOMEM;
-    uc_free(logs);
+    double *laid_out = NULL;
+    uc_status status = lay_out(&laid_out, rows);
+    if (status == UC_OK)
+        status = gradient_at(value, gradient, at, rows, laid_out, true);
+    uc_free(laid_out);
     return status;
 }
 
@@ -262,7 +241,8 @@ typedef struct search {
     const double *centre;   /* of the prior, K x K; full only */
     double prior;           /* its worth in rows per true class, as a share of all rows */
     double *gradient;       /* MATRIX + K x K */
-    double *logs;           /* of the scores */
+    double *laid_out;       /* the rows, by lay_out */
+    double *shares;         /* full only: of each parameter of C, where it stands between its bounds */
     double fit;
 } search;
 
@@ -278,14 +258,26 @@ static size_t parameter_count(const search *self)
     }
 }
 
-/* Computes a row of the matrix from its logits. */
-static void matrix_row(double *row, const double *u, size_t K)
+/* Computes the matrix from its parameters: the logits of row q are between(-LOGIT_MOST, LOGIT_MOST, u). */
+static void matrix_of(search *self, const double *u)
 {
-    double total = 0.0;
-    for (size_t k = 0; k < K; k++)
-        total += row[k] = exp(between(-LOGIT_MOST, LOGIT_MOST, u[k]));
-    for (size_t k = 0; k < K; k++)
-        row[k] /= total;
+    const size_t K = self->at.K;
+    double *C = self->at.C, *shares = self->shares;
+    for (size_t i = 0; i < K * K; i++)
+        shares[i] = -fabs(u[i]);
+    uc_exponential(shares, K * K);
+    for (size_t i = 0; i < K * K; i++) {
+        shares[i] = (u[i] < 0.0 ? shares[i] : 1.0) / (1.0 + shares[i]);
+        C[i] = 2.0 * LOGIT_MOST * (shares[i] - 1.0); /* not above 0 */
+    }
+    uc_exponential(C, K * K);
+    for (size_t q = 0; q < K; q++) {
+        double total = 0.0;
+        for (size_t k = 0; k < K; k++)
+            total += C[q * K + k];
+        for (size_t k = 0; k < K; k++)
+            C[q * K + k] /= total;
+    }
 }
 
 /* Sets self->at to the calibrator that the parameters u encode. */
@@ -299,8 +291,8 @@ static void go_to(search *self, const double *u)
         at->eta = most_eta(K) / (1.0 + exp(-between(ETA_LOW, ETA_HIGH, u[MATRIX])));
         uc_symmetric_noise(at->C, K, at->eta);
     }
-    for (size_t q = 0; q < K && self->family == UC_FAMILY_FULL; q++)
-        matrix_row(at->C + q * K, u + MATRIX + q * K, K);
+    if (self->family == UC_FAMILY_FULL)
+        matrix_of(self, u + MATRIX);
 }
 
 /* Turns the gradient in C into the derivative in the parameter of eta. */
@@ -317,20 +309,21 @@ static double symmetric_slope(const search *self, const double *u)
 
 /* Turns the gradients in C, of likelihood and prior, into those in the parameters; returns the log of the
  * prior. */
-static double full_slopes(double *out, const search *self, const double *u)
+static double full_slopes(double *out, const search *self)
 {
     const size_t K = self->at.K;
     double prior = 0.0;
     for (size_t q = 0; q < K; q++) {
         const double *C = self->at.C + q * K, *in_C = self->gradient + MATRIX + q * K;
+        const double *shares = self->shares + q * K, first = log(C[0]);
         double mean = 0.0;
         for (size_t k = 0; k < K; k++)
             mean += C[k] * in_C[k];
         for (size_t k = 0; k < K; k++) {
             const double centre = self->centre[q * K + k];
-            prior += self->prior * centre * log(C[k]);
-            out[q * K + k] = (C[k] * (in_C[k] - mean) + self->prior * (centre - C[k])) *
-                             slope(-LOGIT_MOST, LOGIT_MOST, u[MATRIX + q * K + k]);
+            prior += self->prior * centre * (first + 2.0 * LOGIT_MOST * (shares[k] - shares[0])); /* log C */
+            out[q * K + k] = (C[k] * (in_C[k] - mean) + self->prior * (centre - C[k])) * 2.0 * LOGIT_MOST *
+                             shares[k] * (1.0 - shares[k]);
         }
     }
     return prior;
@@ -341,7 +334,7 @@ static uc_status objective(double *value, double *gradient, const double *u, voi
     search *self = user;
     double prior = 0.0;
     go_to(self, u);
-    const uc_status status = gradient_at(&self->fit, self->gradient, &self->at, self->rows, self->logs,
+    const uc_status status = gradient_at(&self->fit, self->gradient, &self->at, self->rows, self->laid_out,
                                          self->family != UC_FAMILY_NONE);
     if (status != UC_OK)
         return status;
@@ -350,7 +343,7 @@ static uc_status objective(double *value, double *gradient, const double *u, voi
     if (self->family == UC_FAMILY_SYMMETRIC)
         gradient[MATRIX] = symmetric_slope(self, u);
     else if (self->family == UC_FAMILY_FULL)
-        prior = full_slopes(gradient + MATRIX, self, u);
+        prior = full_slopes(gradient + MATRIX, self);
     for (size_t i = 0; i < parameter_count(self); i++)
         gradient[i] = -gradient[i];
     *value = -(self->fit + prior);
@@ -380,20 +373,23 @@ static uc_status climb(double *found, search *self)
     quiet.progress = NULL; /* one of many short searches */
     uc_minimum minimum = {0};
     double *u = uc_alloc(count, sizeof *u);
-    self->logs = logs_of(self->rows);
     self->gradient = uc_alloc(MATRIX + K * K, sizeof *self->gradient);
-    uc_status status = UC_ERR_NOMEM;
-    if (u && self->logs && self->gradient) {
+    self->shares = uc_alloc(K * K, sizeof *self->shares);
+    uc_status status =
+        u && self->gradient && self->shares ? lay_out(&self->laid_out, self->rows) : UC_ERR_NOMEM;
+    if (status == UC_OK) {
         parameters_of(u, self);
         status = uc_minimise(&minimum, u, count, objective, self, NULL, ITERATIONS, TOLERANCE, &quiet);
     }
     if (status == UC_OK) {
         go_to(self, u); /* the last evaluation may have been at another point */
-        status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->logs, false);
+        status = gradient_at(&self->at.fit, self->gradient, &self->at, self->rows, self->laid_out, false);
     }
     *found = -minimum.value;
+    uc_free(self->shares);
     uc_free(self->gradient);
-    uc_free(self->logs);
+    uc_free(self->laid_out);
+    self->laid_out = NULL;
     uc_free(u);
     return status;
 }
