@@ -134,14 +134,28 @@ static void print_largest(FILE *file, const uc_noise_estimate *self)
     app_grid_print(&table, file);
 }
 
+/* Whether the share of wrong labels depends on how frequent each class is. */
+static bool depends_on_frequencies(const uc_noise *self)
+{
+    const size_t K = self->classes;
+    double least = 1.0, most = 0.0;
+    for (size_t q = 0; q < K; q++) {
+        least = fmin(least, self->values[q * K + q]);
+        most = fmax(most, self->values[q * K + q]);
+    }
+    return most - least > 0.0005; /* a digit that is printed */
+}
+
 void cli_print_noise(FILE *file, const uc_noise_estimate *self, const uc_noise_check *check, const char *path)
 {
     const size_t K = self->noise.classes;
     fprintf(file, "%zu examples", self->examples);
     if (self->skipped)
         fprintf(file, " (%zu without a label skipped)", self->skipped);
-    fprintf(file, ", %zu classes, %.1f%% of the labels wrong, condition number %.3g: %s\n\n", K,
-            100 * check->wrong, check->condition, path);
+    fprintf(file, ", %zu classes, %.1f%% of the labels wrong%s, condition number %.3g: %s\n\n", K,
+            100 * check->wrong,
+            depends_on_frequencies(&self->noise) ? " if classes are equally frequent" : "", check->condition,
+            path);
     if (K > MATRIX_CLASSES)
         print_largest(file, self);
     else if (cli_has_colours(file))

@@ -105,6 +105,18 @@ def test_files(unconfuse, tmp_path):
     unconfuse.ok("train", "logistic", data, "--noise-matrix", out["n.csv"], "-o", str(tmp_path / "l.uc"))
 
 
+def test_a_suspicious_label_that_is_still_the_likeliest_has_no_likelier_class(unconfuse):
+    """Two classes that overlap, 40 rows: some of the ten most suspicious labels are more likely right than wrong."""
+    rng = random.Random(3)
+    rows = [(c if rng.random() < 0.8 else "ab"[c == "a"], rng.gauss(c == "b", 0.6)) for c in "ab" * 20]
+    unconfuse.write("few.svm", "".join(f"{label} 1:{x:.3f}\n" for label, x in rows))
+    text = unconfuse.ok("audit", "few.svm").out
+    listed = [line.split() for line in text.split("Most suspicious")[1].split("\n\n")[0].splitlines()[2:]]
+    assert "-" in [line[2] for line in listed]
+    assert all(line[1] != line[2] for line in listed)
+    assert all((line[2] == "-") == (float(line[3][:-1]) < 50) for line in listed)
+
+
 def test_the_model_is_that_of_train(unconfuse, tmp_path):
     X, _, y = clouds(7, 150, 3, 2.0, 0.2)
     write(tmp_path / "data.svm", X, y)

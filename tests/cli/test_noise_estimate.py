@@ -53,6 +53,19 @@ def test_gold_labels_by_hand(unconfuse, gold):
     assert matrix(unconfuse, "c.csv") == (["x", "y"], result["matrix"])
 
 
+def test_a_share_that_depends_on_how_frequent_classes_are_says_so(unconfuse):
+    """Of 200 a 10 are mislabelled, of 20 b 8: 8% of all labels, 22.5% if there were as many b as a."""
+    unconfuse.write("data.svm", "a 1:1\n" * 190 + "b 1:1\n" * 10 + "b 1:2\n" * 12 + "a 1:2\n" * 8)
+    gold = ["--method", "gold", "--gold", "gold.txt", "-o", "c.csv"]
+    unconfuse.write("gold.txt", "a\n" * 200 + "b\n" * 20)
+    shown = unconfuse.ok("noise", "estimate", "data.svm", *gold).out
+    assert shown.startswith("220 examples, 2 classes, 22.5% of the labels wrong if classes are equally frequent, condition")
+    unconfuse.write("data.svm", "a 1:1\n" * 90 + "b 1:1\n" * 10 + "b 1:2\n" * 90 + "a 1:2\n" * 10)
+    unconfuse.write("gold.txt", "a\n" * 100 + "b\n" * 100)
+    shown = unconfuse.ok("noise", "estimate", "data.svm", *gold).out
+    assert shown.startswith("200 examples, 2 classes, 10.0% of the labels wrong, condition")
+
+
 def test_what_was_not_checked_is_skipped(unconfuse):
     unconfuse.write("data.svm", as_data(OBSERVED + "yyxx"))
     unconfuse.write("gold.txt", as_list(GOLD + "????"))
