@@ -574,6 +574,35 @@ static void mixture(double *p, double *sums, double *in_C, const uc_mixture *row
     }
 }
 
+/* ---- quadratic forms of tridiagonal matrices ---- */
+
+/* Four rows at a time, since each step of a row waits for the one before. */
+static void chain(double *H, const double *Z, size_t rows, size_t n, const double *ratios,
+                  const double *inverses, size_t quads)
+{
+    enum { AT_ONCE = 4 };
+    const size_t padded = quads * UC_LANES;
+    for (size_t first = 0; first < rows; first += AT_ONCE) {
+        const size_t count = uc_min_size(rows - first, AT_ONCE);
+        const double *z[AT_ONCE];
+        for (size_t r = 0; r < AT_ONCE; r++)
+            z[r] = Z + (first + uc_min_size(r, count - 1)) * n;
+        for (size_t m = 0; m < padded; m += WIDTH) {
+            widest y[AT_ONCE] = {{0}}, h[AT_ONCE] = {{0}};
+            for (size_t j = 0; j < n; j++) {
+                const widest ratio = LOAD(widest, ratios + j * padded + m);
+                const widest inverse = LOAD(widest, inverses + j * padded + m);
+                for (size_t r = 0; r < AT_ONCE; r++) {
+                    y[r] = z[r][j] - ratio * y[r];
+                    h[r] += y[r] * y[r] * inverse;
+                }
+            }
+            for (size_t r = 0; r < count; r++)
+                STORE(widest, H + (first + r) * padded + m) = h[r];
+        }
+    }
+}
+
 #define NAME_LEVEL(level) uc_kernels_##level
 #define NAME(level) NAME_LEVEL(level)
 #define TEXT_OF(level) #level
@@ -593,4 +622,5 @@ const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
                                           tile,
                                           gaussian,
                                           exponential,
-                                          mixture};
+                                          mixture,
+                                          chain};

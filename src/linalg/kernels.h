@@ -24,6 +24,8 @@ typedef struct uc_kernels {
     void (*exponential)(double *values, size_t quads);
     void (*mixture)(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first, size_t count,
                     double *S);
+    void (*chain)(double *H, const double *Z, size_t rows, size_t n, const double *ratios,
+                  const double *inverses, size_t quads);
 } uc_kernels;
 
 extern const uc_kernels uc_kernels_baseline, uc_kernels_avx2, uc_kernels_avx512;

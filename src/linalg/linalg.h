@@ -170,6 +170,29 @@ uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, siz
 /* Fails, naming `what`, if n is too large for uc_eigen_top, or if it and `other_bytes` exceed the memory
  * limit. */
 uc_status uc_eigen_check(size_t n, double other_bytes, const char *what, const uc_context *context);
+/* A symmetric n x n matrix A = H T H', T tridiagonal, H a product of reflections. */
+typedef struct uc_tridiagonal {
+    double *A;                                   /* borrowed: holds the reflections below its diagonal */
+    double *triangles, *diagonal, *off_diagonal; /* n, n - 1 */
+    size_t n;
+} uc_tridiagonal; /* may be freed if zero-initialised */
+/* A, whose lower triangle is read, is changed and must outlive *out. */
+uc_status uc_tridiagonalise(uc_tridiagonal *out, double *A, size_t n);
+void uc_tridiagonal_free(uc_tridiagonal *self);
+/* Replaces each of the `rows` rows x of X (n numbers each, without gaps) by H'x or, if `back`, by H x. */
+uc_status uc_tridiagonal_reflect(double *X, size_t rows, const uc_tridiagonal *self, bool back);
+/* Factors T + shift = L D L' for each of `count` shifts >= 0, of which T + shift is positive definite up to
+ * rounding: ratios[j * P + s] = L[j][j - 1] and inverses[j * P + s] = 1 / D[j], where P = UC_LANES
+ * uc_quads(count). */
+void uc_tridiagonal_factor(double *ratios, double *inverses, const uc_tridiagonal *self, const double *shifts,
+                           size_t count);
+/* Replaces each of the `rows` rows x of X by (T + shift)^-1 x; ratios and inverses are those of the shift, P
+ * apart. */
+void uc_tridiagonal_solve(double *X, size_t rows, size_t n, const double *ratios, const double *inverses,
+                          size_t P);
+/* H[r * P + s] = z'(T + shift s)^-1 z for the rows z of Z. */
+void uc_tridiagonal_forms(double *H, const double *Z, size_t rows, size_t n, const double *ratios,
+                          const double *inverses, size_t quads);
 /* Inverts a lower triangle (n rows of n) in place and leaves what is above the diagonal alone. UC_ERR_INVALID
  * if a diagonal entry is 0. */
 uc_status uc_invert_lower(double *L, size_t n);

@@ -9,6 +9,7 @@
 #define VECTORS_PER_JOB ((size_t)64)
 #define MOST_ROWS ((size_t)46000) /* LAPACK counts the work of dstedc, n^2 + 4n + 1 numbers, with 32 bits */
 #define PANEL ((size_t)32)        /* columns of reflections that are applied together */
+#define ROUNDING 1e-14            /* of the largest entry: less than this is no number to divide by */
 #define NO_MEMORY (-1000)         /* a value that LAPACK never returns */
 
 static CBLAS_TRANSPOSE turned(uc_operand operand)
@@ -115,34 +116,28 @@ void uc_axpy(double *y, double factor, const double *x, size_t n)
         y[i] += factor * x[i];
 }
 
-/* ---- eigenvalues: A = H T H' with T tridiagonal, and T by divide and conquer ---- */
+/* ---- A = H T H' with T tridiagonal ---- */
 
 /* H is the product of reflections, one per column except the last, whose vectors dsytrd leaves below the
  * diagonal of A. They are applied a panel of columns at a time. LAPACK's dormtr does the same, but writes
  * to A meanwhile. */
-typedef struct reflections {
-    const double *A;
-    double *triangles; /* PANEL x PANEL of every panel */
-    double *vectors;
-    size_t n, count;
-} reflections;
 
-static size_t panel_count(const reflections *self)
+static size_t panel_count(const uc_tridiagonal *self)
 {
     return (self->n - 1 + PANEL - 1) / PANEL;
 }
 
-static size_t panel_width(const reflections *self, size_t panel)
+static size_t panel_width(const uc_tridiagonal *self, size_t panel)
 {
     return uc_min_size(self->n - 1 - panel * PANEL, PANEL);
 }
 
-static const double *panel_values(const reflections *self, size_t panel)
+static const double *panel_values(const uc_tridiagonal *self, size_t panel)
 {
     return self->A + panel * PANEL * self->n + panel * PANEL + 1;
 }
 
-static void make_triangles(reflections *self, const double *factors)
+static void make_triangles(uc_tridiagonal *self, const double *factors)
 {
     const int leading = (int)self->n, side = (int)PANEL;
     for (size_t p = 0; p < panel_count(self); p++) {
@@ -152,23 +147,29 @@ static void make_triangles(reflections *self, const double *factors)
     }
 }
 
-/* Turns some eigenvectors of T into those of A. */
-static uc_status reflect_job(size_t job, void *user)
+/* Applies the reflections of a panel to `count` vectors; `work` has room for count x PANEL numbers. */
+static void reflect_panel(double *vectors, int count, const uc_tridiagonal *self, size_t p, bool back,
+                          double *work)
 {
-    const reflections *self = user;
-    const uc_range range = uc_block_range(job, self->count, VECTORS_PER_JOB);
-    const int count = (int)(range.last - range.first), leading = (int)self->n, side = (int)PANEL;
-    double *vectors = self->vectors + range.first * self->n + 1;
+    const int leading = (int)self->n, side = (int)PANEL;
+    const int rows = (int)(self->n - 1 - p * PANEL), width = (int)panel_width(self, p);
+    uc_blas.dlarfb("L", back ? "N" : "T", "F", "C", &rows, &count, &width, panel_values(self, p), &leading,
+                   self->triangles + p * PANEL * PANEL, &side, vectors + 1 + p * PANEL, &leading, work,
+                   &count, 1, 1, 1, 1);
+}
+
+uc_status uc_tridiagonal_reflect(double *X, size_t rows, const uc_tridiagonal *self, bool back)
+{
     double *work = uc_alloc(VECTORS_PER_JOB * PANEL, sizeof *work);
     if (!work || !uc_blas_enter()) {
         uc_free(work);
         return UC_ERR_NOMEM;
     }
-    for (size_t p = panel_count(self); p-- > 0;) {
-        const int rows = (int)(self->n - 1 - p * PANEL), width = (int)panel_width(self, p);
-        uc_blas.dlarfb("L", "N", "F", "C", &rows, &count, &width, panel_values(self, p), &leading,
-                       self->triangles + p * PANEL * PANEL, &side, vectors + p * PANEL, &leading, work,
-                       &count, 1, 1, 1, 1);
+    const size_t panels = panel_count(self);
+    for (size_t first = 0; first < rows; first += VECTORS_PER_JOB) {
+        const int count = (int)uc_min_size(rows - first, VECTORS_PER_JOB);
+        for (size_t p = 0; p < panels; p++)
+            reflect_panel(X + first * self->n, count, self, back ? panels - 1 - p : p, back, work);
     }
     uc_blas_leave();
     uc_free(work);
@@ -188,6 +189,86 @@ static int make_tridiagonal(double *A, size_t n, double *diagonal, double *off_d
     uc_blas.dsytrd("L", &size, A, &size, diagonal, off_diagonal, factors, work, &length, &info, 1);
     uc_free(work);
     return info;
+}
+
+uc_status uc_tridiagonalise(uc_tridiagonal *out, double *A, size_t n)
+{
+    uc_tridiagonal self = {.A = A, .n = n};
+    double *factors = uc_alloc(n, sizeof *factors);
+    self.diagonal = uc_alloc(n, sizeof *self.diagonal);
+    self.off_diagonal = uc_alloc(n, sizeof *self.off_diagonal);
+    self.triangles = uc_alloc(n + PANEL, PANEL * sizeof *self.triangles);
+    int info = NO_MEMORY;
+    if (factors && self.diagonal && self.off_diagonal && self.triangles && uc_blas_enter()) {
+        info = make_tridiagonal(A, n, self.diagonal, self.off_diagonal, factors);
+        if (info == 0)
+            make_triangles(&self, factors);
+        uc_blas_leave();
+    }
+    uc_free(factors);
+    if (info == 0) {
+        *out = self;
+        return UC_OK;
+    }
+    uc_tridiagonal_free(&self);
+    return UC_ERR_NOMEM; /* dsytrd fails for bad arguments only */
+}
+
+void uc_tridiagonal_free(uc_tridiagonal *self)
+{
+    uc_free(self->triangles);
+    uc_free(self->diagonal);
+    uc_free(self->off_diagonal);
+    *self = (uc_tridiagonal){0};
+}
+
+void uc_tridiagonal_factor(double *ratios, double *inverses, const uc_tridiagonal *self, const double *shifts,
+                           size_t count)
+{
+    const size_t P = uc_quads(count) * UC_LANES;
+    double largest = 0.0;
+    for (size_t j = 0; j < self->n; j++)
+        largest = fmax(largest, self->diagonal[j]);
+    for (size_t s = 0; s < count; s++) {
+        double before = 1.0; /* D[j - 1] */
+        for (size_t j = 0; j < self->n; j++) {
+            const double off = j > 0 ? self->off_diagonal[j - 1] : 0.0, ratio = off / before;
+            before = fmax(self->diagonal[j] + shifts[s] - ratio * off, ROUNDING * largest);
+            ratios[j * P + s] = ratio;
+            inverses[j * P + s] = 1.0 / before;
+        }
+    }
+}
+
+void uc_tridiagonal_solve(double *X, size_t rows, size_t n, const double *ratios, const double *inverses,
+                          size_t P)
+{
+    for (size_t r = 0; r < rows; r++) {
+        double *x = X + r * n;
+        for (size_t j = 1; j < n; j++)
+            x[j] -= ratios[j * P] * x[j - 1];
+        for (size_t j = 0; j < n; j++)
+            x[j] *= inverses[j * P];
+        for (size_t j = n - 1; j-- > 0;)
+            x[j] -= ratios[(j + 1) * P] * x[j + 1];
+    }
+}
+
+/* ---- eigenvalues: those of T by divide and conquer ---- */
+
+typedef struct reflect_vectors {
+    const uc_tridiagonal *T;
+    double *vectors;
+    size_t count;
+} reflect_vectors;
+
+/* Turns some eigenvectors of T into those of A. */
+static uc_status reflect_job(size_t job, void *user)
+{
+    const reflect_vectors *self = user;
+    const uc_range range = uc_block_range(job, self->count, VECTORS_PER_JOB);
+    return uc_tridiagonal_reflect(self->vectors + range.first * self->T->n, range.last - range.first, self->T,
+                                  true);
 }
 
 /* Replaces the diagonal by the eigenvalues, ascending. LAPACK's column k of Z becomes the k-th
@@ -233,39 +314,30 @@ static bool are_finite(const double *values, size_t count)
 uc_status uc_eigen_top(double *values, double *vectors, double *A, size_t n, size_t count,
                        const uc_context *context)
 {
+    uc_tridiagonal T = {0};
     uc_status status = uc_blas_begin(uc_threads(context));
+    if (status == UC_OK)
+        status = uc_tridiagonalise(&T, A, n);
     if (status != UC_OK)
         return status;
-    double *diagonal = uc_alloc(n, sizeof *diagonal), *off_diagonal = uc_alloc(n, sizeof *off_diagonal);
-    double *factors = uc_alloc(n, sizeof *factors), *Z = uc_alloc(n * n, sizeof *Z);
-    double *triangles = uc_alloc(n + PANEL, PANEL * sizeof *triangles);
-    reflections back = {A, triangles, vectors, n, count};
-    int info = diagonal && off_diagonal && factors && Z && triangles ? 0 : NO_MEMORY;
-    const bool inside = info == 0 && uc_blas_enter();
-    if (!inside)
-        info = NO_MEMORY;
-    if (inside) {
-        info = make_tridiagonal(A, n, diagonal, off_diagonal, factors);
-        if (info == 0)
-            make_triangles(&back, factors);
-        if (info == 0)
-            info = solve_tridiagonal(diagonal, off_diagonal, n, Z);
+    double *Z = uc_alloc(n * n, sizeof *Z);
+    int info = NO_MEMORY;
+    if (Z && uc_blas_enter()) {
+        info = solve_tridiagonal(T.diagonal, T.off_diagonal, n, Z);
         uc_blas_leave();
     }
     for (size_t k = 0; k < count && info == 0; k++) {
-        values[k] = diagonal[n - 1 - k];
+        values[k] = T.diagonal[n - 1 - k];
         memcpy(vectors + k * n, Z + (n - 1 - k) * n, n * sizeof *vectors);
     }
     uc_free(Z);
     status = info == NO_MEMORY ? UC_ERR_NOMEM : UC_OK;
-    if (status == UC_OK && (info != 0 || !are_finite(diagonal, n)))
+    if (status == UC_OK && (info != 0 || !are_finite(T.diagonal, n)))
         status = uc_fail(UC_ERR_DIVERGED, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
+    reflect_vectors back = {&T, vectors, count};
     if (status == UC_OK)
         status = uc_run_blocks(context, uc_block_count(count, VECTORS_PER_JOB), reflect_job, &back);
-    uc_free(triangles);
-    uc_free(factors);
-    uc_free(off_diagonal);
-    uc_free(diagonal);
+    uc_tridiagonal_free(&T);
     return status;
 }
 

@@ -101,6 +101,12 @@ void uc_mixture_gradient(double *p, double *sums, double *in_C, const uc_mixture
     uc_kernels_now()->mixture(p, sums, in_C, rows, first, count, S);
 }
 
+void uc_tridiagonal_forms(double *H, const double *Z, size_t rows, size_t n, const double *ratios,
+                          const double *inverses, size_t quads)
+{
+    uc_kernels_now()->chain(H, Z, rows, n, ratios, inverses, quads);
+}
+
 void uc_outer_update(double *W, size_t rows, size_t S, const double *x, const double *tau)
 {
     uc_kernels_now()->outer(W, rows, S, x, tau);

@@ -264,6 +264,50 @@ static void a_root_in_single_precision_measures_what_cancels(void **state)
     assert_error_has(uc_symmetric_root(root, A, WIDTH, N, work), UC_ERR_DIVERGED, "not positive definite");
 }
 
+/* A + shift times the solution is what was solved for, and its product with that is the quadratic form, for
+ * sizes of one panel of reflections and of several. */
+static void tridiagonal_forms_solve_for_every_shift(void **state)
+{
+    (void)state;
+    enum { MOST = 70, ROWS = 6, SHIFTS = 5, P = 8 };
+    const size_t sizes[] = {1, 2, 33, MOST};
+    const double shifts[SHIFTS] = {0.01, 0.1, 1, 10, 100};
+    static double X[2 * MOST * MOST], A[MOST * MOST], changed[MOST * MOST], ratios[MOST * P],
+        inverses[MOST * P];
+    double rows[ROWS * MOST], solved[ROWS * MOST], H[ROWS * P];
+    assert_ok(uc_blas_begin(1));
+    for (size_t t = 0; t < 4; t++) {
+        const size_t n = sizes[t];
+        uc_tridiagonal T;
+        fill(X, 2 * n * n, 30 + t);
+        memset(A, 0, sizeof A);
+        uc_add_squares(A, X, 2 * n, n);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < i; j++)
+                A[j * n + i] = A[i * n + j];
+        memcpy(changed, A, sizeof A);
+        assert_ok(uc_tridiagonalise(&T, changed, n));
+        uc_tridiagonal_factor(ratios, inverses, &T, shifts, SHIFTS);
+        fill(rows, ROWS * n, 40 + t);
+        memcpy(solved, rows, sizeof rows);
+        assert_ok(uc_tridiagonal_reflect(solved, ROWS, &T, false));
+        uc_tridiagonal_forms(H, solved, ROWS, n, ratios, inverses, P / UC_LANES);
+        for (size_t s = 0; s < SHIFTS; s++) {
+            memcpy(solved, rows, sizeof rows);
+            assert_ok(uc_tridiagonal_reflect(solved, ROWS, &T, false));
+            uc_tridiagonal_solve(solved, ROWS, n, ratios + s, inverses + s, P);
+            assert_ok(uc_tridiagonal_reflect(solved, ROWS, &T, true));
+            for (size_t r = 0; r < ROWS; r++) {
+                const double *x = solved + r * n;
+                for (size_t i = 0; i < n; i++)
+                    assert_near(uc_dot(A + i * n, x, n) + shifts[s] * x[i], rows[r * n + i], 1e-9);
+                assert_near(H[r * P + s], uc_dot(rows + r * n, x, n), 1e-9 * (1 + H[r * P + s]));
+            }
+        }
+        uc_tridiagonal_free(&T);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -282,6 +326,7 @@ int main(void)
         cmocka_unit_test(single_products_are_those_of_doubles),
         cmocka_unit_test(squares_are_factored_and_solved_with),
         cmocka_unit_test(a_root_in_single_precision_measures_what_cancels),
+        cmocka_unit_test(tridiagonal_forms_solve_for_every_shift),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,8 @@ uc_status uc_ridge_project(uc_ridge_targets *out, const uc_ridge *self, const do
         targets.mean[k] /= self->total;
     if (status == UC_OK)
         status = uc_sum_over(self->context, self->X->rows, add_targets, &job, targets.B, self->rank * count);
+    if (status == UC_OK && self->shared.T.n > 0)
+        status = uc_ridge_share_targets(&targets, self);
     if (status == UC_OK)
         *out = targets;
     else

@@ -2,6 +2,7 @@
 #ifndef UC_RIDGE_DECOMPOSITION_H
 #define UC_RIDGE_DECOMPOSITION_H
 
+#include "linalg/linalg.h"
 #include "parallel/parallel.h"
 #include "unconfuse/matrix.h"
 
@@ -9,9 +10,18 @@
  * prediction, without r_i / R. */
 typedef struct uc_ridge_lambda {
     double lambda;
-    double *L;        /* columns x columns, lower */
+    double *L;        /* columns x columns, lower; NULL: the lambdas have a tridiagonal form in common */
     double *leverage; /* NULL: not needed */
 } uc_ridge_lambda;
+
+/* For several lambdas: the sum of squares made tridiagonal, and factors of it + each lambda, `padded` numbers
+ * for each column (uc_tridiagonal_factor). */
+typedef struct uc_ridge_shared {
+    uc_tridiagonal T;
+    double *squares; /* what T borrows */
+    double *ratios, *inverses;
+    size_t padded;
+} uc_ridge_shared;
 
 /* The centred rows, in coordinates in which their sum of squares is diagonal. It does not depend on targets,
  * so one decomposition serves all of them. */
@@ -28,14 +38,15 @@ typedef struct uc_ridge {
     double *coordinates; /* rows x rank, row i is sqrt(r_i) z_i; NULL: too many, recomputed in each pass */
     uc_ridge_lambda *factors; /* NULL: decomposed, and any lambda is possible */
     size_t factor_count;
-} uc_ridge; /* may be freed if zero-initialised */
+    uc_ridge_shared shared; /* used if the factors have no L */
+} uc_ridge;                 /* may be freed if zero-initialised */
 
 /* X, weights and context must outlive *out. Sparse rows with more columns than there are rows get the dual
  * form. */
 uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *weights,
                              const uc_context *context);
-/* The same for these lambdas alone: a Cholesky factor for each of them costs less than a decomposition
- * (factors.c), except in the dual form, which is decomposed here as well. Leave-one-out predictions are
+/* The same for these lambdas alone: Cholesky factors, or a tridiagonal form for more than two of them, cost
+ * less than a decomposition (factors.c), except in the dual form, which is decomposed here as well. Leave-one-out predictions are
  * possible for the first `left_out` lambdas; uc_ridge_visit is not possible. */
 uc_status uc_ridge_factor(uc_ridge *out, const uc_matrix *X, const double *weights, const double *lambdas,
                           size_t count, size_t left_out, const uc_context *context);
@@ -46,7 +57,7 @@ typedef struct uc_ridge_targets {
     const double *Y; /* borrowed: rows x count */
     size_t count;    /* K */
     double *mean;    /* of Y, weighted */
-    double *B;       /* rank x count: sum of r_i z_i (y_i - mean)' */
+    double *B;       /* rank x count: sum of r_i z_i (y_i - mean)'; with a tridiagonal form, times H' */
 } uc_ridge_targets;  /* may be freed if zero-initialised */
 
 uc_status uc_ridge_project(uc_ridge_targets *out, const uc_ridge *self, const double *Y, size_t count);

@@ -127,6 +127,10 @@ void uc_ridge_free(uc_ridge *self)
         uc_free(self->factors[i].leverage);
     }
     uc_free(self->factors);
+    uc_tridiagonal_free(&self->shared.T);
+    uc_free(self->shared.squares);
+    uc_free(self->shared.ratios);
+    uc_free(self->shared.inverses);
     *self = (uc_ridge){0};
 }
 

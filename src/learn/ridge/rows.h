@@ -34,6 +34,8 @@ uc_status uc_ridge_decomposed_weights(double *W, size_t stride, const uc_ridge *
 uc_status uc_ridge_factor_columns(uc_ridge *out, const uc_matrix *X, const double *weights,
                                   const double *lambdas, size_t count, size_t left_out,
                                   const uc_context *context);
+/* Replaces B by H'B, for lambdas that have a tridiagonal form in common. */
+uc_status uc_ridge_share_targets(uc_ridge_targets *targets, const uc_ridge *self);
 uc_status uc_ridge_factored_leave_one_out(double *out, const uc_ridge *self, const uc_ridge_targets *targets,
                                           double lambda);
 uc_status uc_ridge_factored_weights(double *W, size_t stride, const uc_ridge *self,
