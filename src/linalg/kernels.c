@@ -517,9 +517,9 @@ ALWAYS_INLINE widest larger(widest a, widest b)
 
 ALWAYS_INLINE double lane_sum(widest values)
 {
-    double sum = 0.0;
-    for (size_t lane = 0; lane < WIDTH; lane++)
-        sum += values[lane];
+    double sum = values[0] + values[1];
+    if (WIDTH == UC_LANES)
+        sum += values[WIDTH - 2] + values[WIDTH - 1];
     return sum;
 }
 
