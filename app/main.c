@@ -210,6 +210,7 @@ int app_main(int argc, char **argv)
     uc_program_occupy_standard_files();
     /* Set before OpenBLAS is loaded, which would otherwise start threads that are never used. */
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    app_keep_freed_memory();
     app_own_json_memory();
     app_comm = uc_comm_start();
     app_catch_signals();

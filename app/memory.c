@@ -2,10 +2,14 @@
 #include "app/memory.h"
 
 #include <jansson.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "app/signals.h"
+
+#define LARGE (4 << 20)      /* bytes; such a block is returned to the system as soon as it is freed */
+#define MOST_KEPT (64 << 20) /* bytes of free memory */
 
 static _Noreturn void give_up(size_t count, size_t size)
 {
@@ -49,6 +53,14 @@ char *app_text(const char *format, ...)
     char *text = app_text_of(format, arguments);
     va_end(arguments);
     return text;
+}
+
+void app_keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+#endif
 }
 
 static void *json_alloc(size_t size)

@@ -46,8 +46,8 @@ typedef struct uc_ridge {
 uc_status uc_ridge_decompose(uc_ridge *out, const uc_matrix *X, const double *weights,
                              const uc_context *context);
 /* The same for these lambdas alone: Cholesky factors, or a tridiagonal form for more than two of them, cost
- * less than a decomposition (factors.c), except in the dual form, which is decomposed here as well. Leave-one-out predictions are
- * possible for the first `left_out` lambdas; uc_ridge_visit is not possible. */
+ * less than a decomposition (factors.c), except in the dual form, which is decomposed here as well.
+ * Leave-one-out predictions are possible for the first `left_out` lambdas; uc_ridge_visit is not possible. */
 uc_status uc_ridge_factor(uc_ridge *out, const uc_matrix *X, const double *weights, const double *lambdas,
                           size_t count, size_t left_out, const uc_context *context);
 void uc_ridge_free(uc_ridge *self);
