@@ -34,9 +34,10 @@ static uc_status add_single(double *sum, const uc_audit_view *view, size_t first
                             const double *R, size_t K)
 {
     const size_t D = view->axes, count = last - first;
-    float *shares = uc_alloc(count * K + K * D, sizeof *shares), *part = shares + count * K;
+    float *shares = uc_alloc(count * K + K * D, sizeof *shares);
     if (!shares)
         return UC_ERR_NOMEM;
+    float *part = shares + count * K;
     const double unit = uc_audit_unit(R, count * K);
     for (size_t i = 0; i < count * K; i++)
         shares[i] = (float)(R[i] / unit);
