@@ -568,8 +568,10 @@ static void mixture(double *p, double *sums, double *in_C, const uc_mixture *row
         }
         sums[0] += r * lane_sum(along_f);
         sums[1] += r * lane_sum(along_g);
+        if (!in_C)
+            continue;
         double *out = in_C + rows->labels[i] * padded;
-        for (size_t q = 0; q < padded && in_C; q += WIDTH)
+        for (size_t q = 0; q < padded; q += WIDTH)
             STORE(widest, out + q) = LOAD(widest, out + q) + r / least * LOAD(widest, S + q);
     }
 }

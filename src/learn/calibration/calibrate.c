@@ -128,9 +128,10 @@ enum {
 static uc_status lay_out(double **out, const uc_held_out *rows)
 {
     const size_t n = rows->rows, K = rows->K, padded = uc_quads(K) * UC_LANES;
-    double *f = uc_alloc(2 * n * padded, sizeof *f), *g = f + n * padded;
+    double *f = uc_alloc(2 * n * padded, sizeof *f);
     if (!f)
         return UC_ERR_NOMEM;
+    double *g = f + n * padded;
     for (size_t i = 0; i < n; i++) {
         const double *scores = rows->scores + i * K;
         for (size_t q = 0; q < padded; q++) {

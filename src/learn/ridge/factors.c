@@ -77,9 +77,10 @@ static uc_status shared_leverage_block(size_t block, void *user)
     const uc_ridge_shared *shared = &self->shared;
     const size_t first = block * UC_RIDGE_ROWS, d = self->X->cols, padded = shared->padded;
     const size_t count = uc_min_size(self->X->rows - first, UC_RIDGE_ROWS);
-    double *Z = uc_alloc(UC_RIDGE_ROWS * (d + padded), sizeof *Z), *H = Z + UC_RIDGE_ROWS * d;
+    double *Z = uc_alloc(UC_RIDGE_ROWS * (d + padded), sizeof *Z);
     if (!Z)
         return UC_ERR_NOMEM;
+    double *H = Z + UC_RIDGE_ROWS * d;
     uc_ridge_rows(Z, self, first, count, NULL);
     const uc_status status = uc_tridiagonal_reflect(Z, count, &shared->T, false);
     if (status == UC_OK)
