@@ -17,10 +17,10 @@ static size_t first_row_unsound(const uc_matrix *X, uint64_t entries)
         const uint64_t first = X->offsets[i], last = X->offsets[i + 1];
         if (first > last || last > entries)
             return i;
-        bool sound = true;
-        for (uint64_t e = first; e < last; e++)
-            sound &= X->columns[e] < X->cols && (e == first || X->columns[e - 1] < X->columns[e]);
-        if (!sound)
+        uint32_t descents = 0;
+        for (uint64_t e = first; e + 1 < last; e++)
+            descents += X->columns[e] >= X->columns[e + 1];
+        if (descents > 0 || (first < last && X->columns[last - 1] >= X->cols))
             return i;
     }
     return X->rows;
