@@ -1,4 +1,4 @@
-"""More than two classes: csvm, one class against the rest, beside LIBLINEAR, from file to model."""
+"""More than two classes: csvm, one class against the rest, compared with LIBLINEAR, from file to model."""
 from timing import medians, megabytes, print_times, ratio, run
 
 CLASSES = 20
