@@ -40,7 +40,7 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
 uc_status uc_logistic_product(double *product, const double *V, const uc_logistic_problem *self,
                               const uc_context *context);
 
-/* Allocates lanes, the transposed data (in *by_column) with residuals, or probabilities, if they pay
+/* Allocates lanes, the transposed data (in *by_column) with residuals, or probabilities, where that is faster
  * (logistic_plan.c). The caller frees them, also after a failure. */
 uc_status uc_logistic_plan(uc_logistic_problem *self, uc_matrix *by_column, const uc_fit *fit);
 
