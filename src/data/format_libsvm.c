@@ -12,6 +12,7 @@
 
 #include "data/delimited.h"
 #include "data/marks.h"
+#include "data/pairs.h"
 #include "data/text.h"
 
 #define LARGEST_COLUMN 2147483647u
@@ -177,13 +178,35 @@ static bool empty_batch(uc_text_block *block, uc_batch *batch, const char *line,
     return true;
 }
 
+/* Reads the pair at p, of any form; returns its end, NULL if something is wrong. */
+static const char *read_pair(uc_text_block *block, uint64_t *before, const char *line, const char *p)
+{
+    uint64_t column;
+    const char *end = read_any_pair(&column, block->values + block->pairs, p);
+    if (!end || column <= *before || column > LARGEST_COLUMN) {
+        blame_pair(block, line, p, *before);
+        return NULL;
+    }
+    block->columns[block->pairs++] = (uint32_t)column - 1;
+    *before = column;
+    return end;
+}
+
+/* Ends a line whose last column is `last` at p; returns the end of the line, NULL if something is wrong. */
+static const char *end_line(uc_text_block *block, const char *p, uint64_t last)
+{
+    block->cols = uc_max_size(block->cols, last);
+    return *p == '#' ? skip_comment(block, p) : p;
+}
+
 /* Reads column:value pairs from p on into values and columns, from position block->pairs. Returns the end of
  * the line; NULL if something is wrong. */
-UC_INLINE const char *read_pairs(uc_text_block *block, uc_marks *marks, const char *line, const char *p)
+UC_INLINE const char *read_pairs(uc_text_block *block, void *user, const char *line, const char *p)
 {
+    uc_marks *marks = user;
     uc_batch batch;
     const char *first = p;
-    uint64_t before = 0, index;
+    uint64_t before = 0;
     for (batch.count = 0;;) {
         uc_marks_reach(marks, p);
         const char *end = gather_pair(&batch, marks, p);
@@ -201,28 +224,37 @@ UC_INLINE const char *read_pairs(uc_text_block *block, uc_marks *marks, const ch
             continue;
         if (*p == '\n' || *p == '#')
             break;
-        float *value = block->values + block->pairs;
-        end = read_any_pair(&index, value, p);
-        if (!end || index <= before || index > LARGEST_COLUMN) {
-            blame_pair(block, line, p, before);
+        end = read_pair(block, &before, line, p);
+        if (!end)
             return NULL;
-        }
-        block->columns[block->pairs++] = (uint32_t)index - 1;
-        before = index;
         first = p = end + (*end == ' ');
     }
     if (!empty_batch(block, &batch, line, first, &before))
         return NULL;
-    block->cols = uc_max_size(block->cols, before);
-    if (*p == '#')
-        return skip_comment(block, p);
-    return p;
+    return end_line(block, p, before);
 }
 
-UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader)
+/* The same, eight pairs at a time. */
+UC_INLINE const char *read_eights(uc_text_block *block, void *user, const char *line, const char *p)
 {
-    uc_marks marks;
-    uc_marks_begin(&marks, block->begin, block->end, ' ');
+    uint64_t before = 0;
+    for (;;) {
+        block->pairs +=
+            uc_pairs_read(&p, block->values + block->pairs, block->columns + block->pairs, &before, user);
+        p = skip_blanks(p);
+        if (*p == '\n' || *p == '#')
+            return end_line(block, p, before);
+        p = read_pair(block, &before, line, p);
+        if (!p)
+            return NULL;
+        p += *p == ' ';
+    }
+}
+
+typedef const char *pairs_reader(uc_text_block *block, void *user, const char *line, const char *p);
+
+UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader, pairs_reader *read, void *user)
+{
     for (const char *p = block->begin; p && p < block->end;) {
         block->lines++;
         const char *line = p;
@@ -232,7 +264,7 @@ UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader)
         } else if (*p != '\n') {
             p = read_front(block, reader, p);
             if (p)
-                p = read_pairs(block, &marks, line, p);
+                p = read(block, user, line, p);
             if (p)
                 block->ends[block->rows++] = block->pair_base + block->pairs;
         }
@@ -241,18 +273,31 @@ UC_INLINE void parse_lines(uc_text_block *block, const uc_reader *reader)
     }
 }
 
-UC_MARKS_FAST static void parse_fast(uc_text_block *block, const uc_reader *reader)
+UC_MARKS_FAST static void parse_fast(uc_text_block *block, const uc_reader *reader, uc_marks *marks)
 {
-    parse_lines(block, reader);
+    parse_lines(block, reader, read_pairs, marks);
+}
+
+static void parse_eights(uc_text_block *block, const uc_reader *reader)
+{
+    uc_pairs pairs;
+    uc_pairs_begin(&pairs, block->begin, block->end);
+    parse_lines(block, reader, read_eights, &pairs);
 }
 
 static void parse(uc_text_block *block, const uc_reader *reader, const void *layout)
 {
+    uc_marks marks;
     (void)layout;
+    if (uc_pairs_are_fast()) {
+        parse_eights(block, reader);
+        return;
+    }
+    uc_marks_begin(&marks, block->begin, block->end, ' ');
     if (uc_marks_are_fast())
-        parse_fast(block, reader);
+        parse_fast(block, reader, &marks);
     else
-        parse_lines(block, reader);
+        parse_lines(block, reader, read_pairs, &marks);
 }
 
 /* Finds out whether the first example has a bag; if so, all must have one. */
