@@ -14,6 +14,8 @@
  *   r  <- r - g_j^2                                  r_i = k(x_i, x_i) - |G_i|^2: squared distance to the
  * span
  *
+ * Of very many rows only some, drawn at random, can become landmarks: G would be longer than the data.
+ *
  * random takes random rows and skips those that already lie in the span (Balcan, Blum, Vempala, Kernels as
  * features, 2004). jl takes 4 D such rows and multiplies the coordinates by a Gaussian matrix / sqrt(D),
  * which nearly preserves lengths and angles (the second mapping of that paper).
@@ -31,6 +33,7 @@
 #define SEQUENCE_GAUSSIAN UINT64_C(0x6d61702d6a) /* "map-j" */
 #define JL_OVERSAMPLING 4
 #define BATCH ((size_t)64)
+#define CANDIDATES ((size_t)50000) /* rows among which kgs looks for landmarks */
 
 /* ---- kgs ---- */
 
@@ -167,7 +170,7 @@ static uc_status finish_kgs(const uc_map_fitting *fitting, const pivoting *run, 
     return status;
 }
 
-uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
+static uc_status fit_kgs(const uc_map_fitting *fitting)
 {
     const uc_matrix *X = fitting->X;
     const size_t n = X->rows, D = fitting->self->dimension;
@@ -201,6 +204,34 @@ uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
     uc_free(run.residual);
     uc_free(run.norm2);
     return status;
+}
+
+/* Every process gets all candidates, and looks for landmarks among them by itself. */
+static uc_status fit_kgs_among(const uc_map_fitting *fitting, size_t candidates)
+{
+    size_t *rows = NULL;
+    uc_matrix gathered = {0};
+    uc_context alone = uc_context_alone(fitting->context);
+    uc_map_fitting of_candidates = *fitting;
+    uc_status status = uc_map_random_rows(&rows, fitting->rows, candidates, fitting->seed);
+    if (status == UC_OK)
+        status = uc_gather_matrix(&gathered, fitting->X, rows, candidates, fitting->context);
+    of_candidates.X = &gathered;
+    of_candidates.rows = candidates;
+    of_candidates.context = &alone;
+    if (status == UC_OK)
+        status = fit_kgs(&of_candidates);
+    uc_free(rows);
+    uc_matrix_free(&gathered);
+    return uc_comm_agree(uc_comm_of(fitting->context), status);
+}
+
+uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)
+{
+    const size_t candidates = uc_max_size(CANDIDATES, 2 * fitting->self->dimension);
+    if (fitting->rows <= candidates)
+        return fit_kgs(fitting);
+    return fit_kgs_among(fitting, candidates);
 }
 
 /* ---- random ---- */

@@ -93,6 +93,32 @@ static void the_first_coordinates_of_kgs_are_the_smaller_map(void **state)
     uc_matrix_free(&X);
 }
 
+/* Of more than 50,000 rows, the map is that of 50,000 of them; a larger one begins with a smaller one. */
+static void kgs_looks_among_some_of_very_many_rows(void **state)
+{
+    (void)state;
+    enum { MANY = 52000, CANDIDATES = 50000, D = 12 };
+    uc_matrix X = sample_rows(MANY, COLS, 11), candidates;
+    uc_map_settings settings = map_settings(UC_MAP_KGS, UC_KERNEL_GAUSSIAN, 4.0, D);
+    size_t *rows;
+    assert_ok(uc_map_random_rows(&rows, MANY, CANDIDATES, 1));
+    assert_ok(uc_matrix_subset(&candidates, &X, rows, CANDIDATES, NULL));
+    uc_map *all = fitted(&settings, &X), *some = fitted(&settings, &candidates);
+    settings.dimension = D / 2;
+    uc_map *smaller = fitted(&settings, &X);
+    const size_t stride = all->landmarks.stride;
+    assert_int_equal(uc_map_landmarks(all), D);
+    assert_memory_equal(all->landmarks.values, some->landmarks.values, D * stride * sizeof(float));
+    assert_memory_equal(all->projection, some->projection, D * D * sizeof(double));
+    assert_memory_equal(all->landmarks.values, smaller->landmarks.values, D / 2 * stride * sizeof(float));
+    uc_map_free(smaller);
+    uc_map_free(some);
+    uc_map_free(all);
+    uc_free(rows);
+    uc_matrix_free(&candidates);
+    uc_matrix_free(&X);
+}
+
 /* Every second row is the one before it; the linear kernel of 9 columns has rank 9. */
 static void dependent_rows_are_passed_over_with_a_warning(void **state)
 {
@@ -206,6 +232,7 @@ int main(void)
         cmocka_unit_test(kgs_is_the_pivoted_cholesky_factorisation),
         cmocka_unit_test(a_full_map_reproduces_the_kernel),
         cmocka_unit_test(the_first_coordinates_of_kgs_are_the_smaller_map),
+        cmocka_unit_test(kgs_looks_among_some_of_very_many_rows),
         cmocka_unit_test(dependent_rows_are_passed_over_with_a_warning),
         cmocka_unit_test(a_random_map_projects_onto_the_span_of_its_landmarks),
         cmocka_unit_test(jl_keeps_squared_distances_on_average),
