@@ -136,7 +136,7 @@ def features(kind, path, dimension, width):
                Nystroem(**settings))
     _, fit = timed(lambda: learner.fit(rows))
     mapped, apply = timed(lambda: learner.transform(rows))
-    return {"fit": [fit], "apply": [apply], "squares": float((mapped ** 2).sum())}
+    return {"fit": [fit], "apply": [apply], "squares": float(numpy.vdot(mapped, mapped))}
 
 
 def logistic(path, labels, l2, iterations, bias, solver="lbfgs"):
