@@ -126,6 +126,31 @@ uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self)
     return UC_OK;
 }
 
+uc_status uc_matrix_drop_empty_columns(uc_matrix *a, uc_matrix *b)
+{
+    uc_matrix *const both[] = {a, b};
+    assert(uc_matrix_is_sparse(a) && uc_matrix_is_sparse(b));
+    const size_t cols = uc_max_size(a->cols, b->cols);
+    uint32_t *place = uc_alloc(cols, sizeof *place), kept = 0;
+    if (!place)
+        return UC_ERR_NOMEM;
+    for (size_t m = 0; m < 2; m++)
+        for (size_t e = 0; e < uc_matrix_entries(both[m]); e++)
+            place[both[m]->columns[e]] = 1;
+    for (size_t j = 0; j < cols; j++) {
+        const uint32_t used = place[j];
+        place[j] = kept;
+        kept += used;
+    }
+    for (size_t m = 0; m < 2; m++) {
+        for (size_t e = 0; e < uc_matrix_entries(both[m]); e++)
+            both[m]->columns[e] = place[both[m]->columns[e]];
+        both[m]->cols = kept;
+    }
+    uc_free(place);
+    return UC_OK;
+}
+
 /* Returns the memory of entries at or above `entries`; if that fails, it is only kept longer. */
 static void shrink(uc_matrix *self, size_t entries)
 {

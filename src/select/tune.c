@@ -21,6 +21,7 @@
 #include "data/folds.h"
 #include "data/weights.h"
 #include "learn/learner.h"
+#include "linalg/linalg.h"
 #include "map/map.h"
 #include "parallel/parallel.h"
 #include "select/held_out.h"
@@ -206,7 +207,12 @@ static uc_status try_fold(search *self, uc_fold *fold)
     const uc_preprocessing_settings input = {.scaling = (uc_scaling)self->train.scale,
                                              .normalize_input = self->train.normalize_input,
                                              .weights = fold->train.weights};
-    uc_status status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &input, self->context);
+    uc_status status = UC_OK;
+    /* Of text, a sample has few of the columns, whose weights would take most of the time. */
+    if (uc_matrix_is_sparse(&fold->train.X) && uc_matrix_is_sparse(&fold->held_out.X))
+        status = uc_matrix_drop_empty_columns(&fold->train.X, &fold->held_out.X);
+    if (status == UC_OK)
+        status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &input, self->context);
     if (status == UC_OK)
         status = uc_preprocessing_apply(&preprocessing, &fold->held_out.X, self->context);
     if (status == UC_OK && self->train.map.map != UC_MAP_NONE)

@@ -198,9 +198,41 @@ static void every_allocation_may_fail(void **state)
     uc_matrix_free(&X);
 }
 
+/* Values stay where they are; columns keep their order and are all used. */
+static void empty_columns_are_dropped_from_both(void **state)
+{
+    (void)state;
+    uc_matrix X[2] = {random_sparse(31, 20, 300, 40), random_sparse(32, 7, 300, 40)};
+    bool used[300] = {false};
+    size_t count = 0;
+    uint32_t before[2][400];
+    for (size_t m = 0; m < 2; m++) {
+        assert_in_range(uc_matrix_entries(&X[m]), 1, 400);
+        memcpy(before[m], X[m].columns, uc_matrix_entries(&X[m]) * sizeof **before);
+        for (size_t e = 0; e < uc_matrix_entries(&X[m]); e++) {
+            count += !used[X[m].columns[e]];
+            used[X[m].columns[e]] = true;
+        }
+    }
+    assert_in_range(count, 1, 299);
+    assert_ok(uc_matrix_drop_empty_columns(&X[0], &X[1]));
+    for (size_t m = 0; m < 2; m++) {
+        assert_int_equal(X[m].cols, count);
+        for (size_t e = 0; e < uc_matrix_entries(&X[m]); e++) {
+            size_t place = 0;
+            for (size_t j = 0; j < before[m][e]; j++)
+                place += used[j];
+            assert_int_equal(X[m].columns[e], place);
+        }
+    }
+    uc_matrix_free(&X[0]);
+    uc_matrix_free(&X[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_columns_are_dropped_from_both),
         cmocka_unit_test(a_dense_matrix_is_zero_and_its_rows_are_aligned),
         cmocka_unit_test(matrices_too_large_are_refused),
         cmocka_unit_test(a_subset_has_the_rows_named_in_their_order),
