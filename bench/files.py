@@ -164,13 +164,15 @@ def wanted(parts, add):
             continue
         add("reading, one core, against LIBLINEAR", "at least 10x", ratio(entry["read"], "LIBLINEAR"),
             lambda x: x >= 10)
+        add("reading, one core, against scikit-learn", "at least 20x", ratio(entry["read"], "scikit-learn"),
+            lambda x: x >= 20)
         one, two = (seconds(entry["read"], "unconfuse", n, "elapsed") for n in (1, 2))
         add("reading, two cores against one", "more than 1x", one / two if two else None, lambda x: x > 1)
         for settings, times in entry["learn"].items():
             add("one pass of spa (%s) against scikit-learn" % settings.replace(" ", ", "), "at least 5x",
                 ratio(times, "scikit-learn"), lambda x: x >= 5)
-        add("predicting, one core, against LIBLINEAR", "at least 8x", ratio(entry["predict"], "LIBLINEAR"),
-            lambda x: x >= 8)
+        add("predicting, one core, against LIBLINEAR", "at least 10x", ratio(entry["predict"], "LIBLINEAR"),
+            lambda x: x >= 10)
     for entry in result["memory"]:
         most = 1.2 if entry["input"] == "plain" else 2.2
         add("memory of reading, %s" % entry["input"], "at most %.1fx the arrays" % most, entry["ratio"],
