@@ -19,15 +19,17 @@
 #include <immintrin.h>
 
 #define FAST                                                                                                 \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,bmi")))
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,bmi,"      \
+                          "bmi2")))
 
-enum { AT_ONCE = 8, NEWLINE = 0x8000 };
+enum { AT_ONCE = 8 };
 
 bool uc_pairs_are_fast(void)
 {
     return uc_kernels_now() == &uc_kernels_avx512 && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("bmi");
+           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
 }
 
 void uc_pairs_begin(uc_pairs *self, const char *text, const char *text_end)
@@ -39,24 +41,24 @@ void uc_pairs_begin(uc_pairs *self, const char *text, const char *text_end)
 
 /* ---- the window ---- */
 
-/* Appends the places, from `first` on, of the characters in the mask; returns how many. Those of bytes with a
- * high bit get one. */
-FAST static inline size_t put_places(uint16_t *list, uint64_t mask, __m512i bytes, size_t first)
+static const uint8_t counting[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+/* Appends the places, from `first` on, of the characters in the mask; returns how many. */
+FAST static inline size_t put_places(uint16_t *list, uint64_t mask, size_t first)
 {
     const __m512i offset = _mm512_set1_epi16((short)first);
-    const __m512i place = _mm512_set1_epi16(0x7f), mark = _mm512_set1_epi16((short)NEWLINE);
     const size_t count = (size_t)__builtin_popcountll(mask);
-    const __m512i picked = _mm512_maskz_compress_epi8(mask, bytes);
-    __m256i half = _mm512_castsi512_si256(picked);
-    for (size_t done = 0;; done += 32) {
-        const __m512i wide = _mm512_cvtepu8_epi16(half);
-        const __m512i places = _mm512_add_epi16(_mm512_and_si512(wide, place), offset);
-        const __m512i marks = _mm512_and_si512(_mm512_slli_epi16(wide, 8), mark);
-        _mm512_storeu_si512(list + done, _mm512_or_si512(places, marks));
-        if (__builtin_expect(count <= done + 32, 1))
-            return count;
-        half = _mm512_extracti64x4_epi64(picked, 1);
+    const __m512i places = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(counting));
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(places));
+    _mm512_storeu_si512(list, _mm512_add_epi16(low, offset));
+    if (__builtin_expect(count > 32, 0)) {
+        const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(places, 1));
+        _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, offset));
     }
+    return count;
 }
 
 /* Lanes after the last pair read the list as well, and the text where it says. */
@@ -67,16 +69,10 @@ static void pad_list(uint16_t *list, size_t count)
         list[count + i] = last;
 }
 
-static const uint8_t counting[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-
 /* Moves the window: it begins at p, the end of a field. */
 FAST static void move_window(uc_pairs *self, const char *p)
 {
     const size_t left = (size_t)(self->text_end - p), length = uc_min_size(left, UC_PAIRS_WINDOW);
-    const __m512i place = _mm512_loadu_si512(counting), high = _mm512_set1_epi8(-128);
     size_t ends = 0, colons = 0;
     for (size_t i = 0; i < length; i += 64) {
         const uint64_t there = length - i >= 64 ? UINT64_MAX : ((uint64_t)1 << (length - i)) - 1;
@@ -84,9 +80,8 @@ FAST static void move_window(uc_pairs *self, const char *p)
         const uint64_t newline = _mm512_mask_cmpeq_epi8_mask(there, text, _mm512_set1_epi8('\n'));
         const uint64_t blank = _mm512_mask_cmpeq_epi8_mask(there, text, _mm512_set1_epi8(' '));
         const uint64_t colon = _mm512_mask_cmpeq_epi8_mask(there, text, _mm512_set1_epi8(':'));
-        const __m512i marked = _mm512_mask_add_epi8(place, newline, place, high);
-        ends += put_places(self->ends + ends, newline | blank, marked, i);
-        colons += put_places(self->colons + colons, colon, place, i);
+        ends += put_places(self->ends + ends, newline | blank, i);
+        colons += put_places(self->colons + colons, colon, i);
     }
     pad_list(self->ends, ends);
     pad_list(self->colons, colons);
@@ -95,11 +90,6 @@ FAST static void move_window(uc_pairs *self, const char *p)
     self->end_count = ends;
     self->colon_count = colons;
     self->end = self->colon = 0;
-}
-
-static size_t place_of(uint16_t end)
-{
-    return end & (NEWLINE - 1);
 }
 
 /* Makes the list go on with the end of the field before the pair at p; false: that is no such end. */
@@ -111,22 +101,18 @@ static bool reach(uc_pairs *self, const char *p)
     if (!self->begin || (size_t)(before - self->begin) >= UC_PAIRS_WINDOW)
         move_window(self, before);
     const size_t place = (size_t)(before - self->begin);
-    while (self->end < self->end_count && place_of(self->ends[self->end]) < place)
+    while (self->end < self->end_count && self->ends[self->end] < place)
         self->end++;
     while (self->colon < self->colon_count && self->colons[self->colon] < place)
         self->colon++;
-    return self->end < self->end_count && place_of(self->ends[self->end]) == place;
+    return self->end < self->end_count && self->ends[self->end] == place;
 }
 
-/* How many pairs of the line the lists have from here on, at most eight. */
-FAST static inline size_t pairs_ahead(bool *whole_line, const uc_pairs *self)
+/* How many pairs the lists may have from here on, at most eight. */
+static size_t pairs_ahead(const uc_pairs *self)
 {
     const size_t ends = self->end_count - self->end - 1, colons = self->colon_count - self->colon;
-    const __m128i after = _mm_loadu_si128((const __m128i *)(const void *)(self->ends + self->end + 1));
-    const size_t known = uc_min_size(uc_min_size(ends, colons), AT_ONCE);
-    const unsigned newlines = _mm_movepi16_mask(after) & ((1u << known) - 1);
-    *whole_line = newlines != 0;
-    return newlines ? (size_t)__builtin_ctz(newlines) + 1 : known;
+    return uc_min_size(uc_min_size(ends, colons), AT_ONCE);
 }
 
 /* ---- eight pairs ---- */
@@ -141,7 +127,7 @@ FAST static inline __m512i four_parts(__m128i a, __m128i b, __m128i c, __m128i d
 /* The eight characters after the ends of two fields. */
 FAST static inline __m128i two_columns(const char *text, const uint16_t *ends)
 {
-    const char *even = text + place_of(ends[0]) + 1, *odd = text + place_of(ends[1]) + 1;
+    const char *even = text + ends[0] + 1, *odd = text + ends[1] + 1;
     const __m128i first = _mm_loadl_epi64((const __m128i *)(const void *)even);
     return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(first), (const double *)(const void *)odd));
 }
@@ -155,7 +141,7 @@ FAST static inline __m512i load_columns(const char *text, const uint16_t *ends)
 /* Sixteen characters, the last of which is the end of a field. */
 FAST static inline __m128i one_value(const char *text, uint16_t end)
 {
-    return _mm_loadu_si128((const __m128i *)(const void *)(text + place_of(end) - 15));
+    return _mm_loadu_si128((const __m128i *)(const void *)(text + end - 15));
 }
 
 /* Those of the first, third, fifth and seventh field. */
@@ -197,6 +183,7 @@ typedef struct fields {
     uint64_t minus; /* there is one */
     uint64_t below; /* all characters before the point, or before the end */
     uint64_t bad;   /* not of the usual form */
+    uint64_t line;  /* a newline is its end: the last bit */
 } fields;
 
 #define LAST_OF_EACH UINT64_C(0x8000800080008000)
@@ -217,6 +204,7 @@ FAST static inline __m512i digits_of(fields *out, __m512i text, __m512i starts)
     out->minus = minus;
     out->below = less & ~points;
     out->bad = (others ^ minus ^ points) | ((points ^ point) & ~LAST_OF_EACH) | ((point >> 1) & ~digits);
+    out->line = _mm512_mask_cmpeq_epi8_mask(LAST_OF_EACH, text, _mm512_set1_epi8('\n'));
     const __m512i kept = _mm512_maskz_mov_epi8(digits, values);
     return _mm512_mask_mov_epi8(kept, out->below | point, _mm512_bslli_epi128(kept, 1));
 }
@@ -254,8 +242,9 @@ FAST static inline __m512d sizes_of(__m512i numbers, __m512i points)
     return _mm512_loadu_pd(sizes);
 }
 
-/* The values, and a bit for each that has another form. */
-FAST static inline __m256 values_of(unsigned *bad, const char *text, const uint16_t *ends, __m128i lengths)
+/* The values, a bit for each that has another form, and for each that ends a line. */
+FAST static inline __m256 values_of(unsigned *bad, unsigned *line, const char *text, const uint16_t *ends,
+                                    __m128i lengths)
 {
     /* Where each field begins, for all of its characters: a byte of two for each length. */
     const __m512i starts = _mm512_castsi128_si512(_mm_sub_epi16(_mm_set1_epi16(15), lengths));
@@ -272,26 +261,31 @@ FAST static inline __m256 values_of(unsigned *bad, const char *text, const uint1
     const __m128i minus = in_turn(even.minus, odd.minus), wrong = in_turn(even.bad, odd.bad);
     *bad = _mm_cmpgt_epu16_mask(_mm_sub_epi16(lengths, _mm_set1_epi16(1)), _mm_set1_epi16(13)) |
            _mm_test_epi16_mask(wrong, wrong);
+    *line = (unsigned)_pext_u64(even.line >> 1 | odd.line, LAST_OF_EACH | LAST_OF_EACH >> 1);
     return _mm512_cvtpd_ps(
         _mm512_mask_xor_pd(sizes, _mm_test_epi16_mask(minus, minus), sizes, _mm512_set1_pd(-0.0)));
 }
 
-/* Reads up to `count` pairs; `ends` begins with the end of the field before them. Returns how many there are
- * before the first of another form. */
-FAST static inline size_t eight_pairs(float *values, uint32_t *columns, uint64_t *before, const char *text,
-                                      const uint16_t *ends, const uint16_t *colons, size_t count)
+/* Reads up to `count` pairs of a line; `ends` begins with the end of the field before them. Returns how many
+ * there are before the line ends or one has another form; *more: eight, and the line goes on. */
+FAST static inline size_t eight_pairs(bool *more, float *values, uint32_t *columns, uint64_t *before,
+                                      const char *text, const uint16_t *ends, const uint16_t *colons,
+                                      size_t count)
 {
-    const __m128i place = _mm_set1_epi16(NEWLINE - 1), one = _mm_set1_epi16(1);
-    const __m128i begin = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)ends), place);
-    const __m128i end = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)(ends + 1)), place);
+    const __m128i begin = _mm_loadu_si128((const __m128i *)(const void *)ends);
+    const __m128i end = _mm_loadu_si128((const __m128i *)(const void *)(ends + 1));
     const __m128i colon = _mm_loadu_si128((const __m128i *)(const void *)colons);
-    unsigned bad_column, bad_value;
+    const __m128i one = _mm_set1_epi16(1);
+    unsigned bad_column, bad_value, line;
     const __m256i now = columns_of(&bad_column, text, ends, _mm_sub_epi16(_mm_sub_epi16(colon, begin), one));
-    const __m256 read = values_of(&bad_value, text, ends + 1, _mm_sub_epi16(_mm_sub_epi16(end, colon), one));
+    const __m256 read =
+        values_of(&bad_value, &line, text, ends + 1, _mm_sub_epi16(_mm_sub_epi16(end, colon), one));
     const __m256i last = _mm256_alignr_epi32(now, _mm256_set1_epi32((int)*before), AT_ONCE - 1);
     const unsigned descending = _mm256_cmple_epu32_mask(now, last);
     const __m256i from_0 = _mm256_sub_epi32(now, _mm256_set1_epi32(1));
-    const unsigned good = (unsigned)__builtin_ctz(bad_column | bad_value | descending | 1u << count);
+    const unsigned good =
+        (unsigned)__builtin_ctz(bad_column | bad_value | descending | line << 1 | 1u << count);
+    *more = good == AT_ONCE && line >> (AT_ONCE - 1) == 0;
     if (good == AT_ONCE) {
         _mm256_storeu_ps(values, read);
         _mm256_storeu_si256((__m256i *)(void *)columns, from_0);
@@ -310,29 +304,25 @@ FAST static inline size_t eight_pairs(float *values, uint32_t *columns, uint64_t
 FAST size_t uc_pairs_read(const char **p, float *values, uint32_t *columns, uint64_t *before, uc_pairs *self)
 {
     size_t total = 0;
-    if (!reach(self, *p))
-        return 0;
-    for (;;) {
-        bool whole_line;
-        size_t count = pairs_ahead(&whole_line, self);
-        if (count < AT_ONCE && !whole_line && !self->last) { /* the line goes on behind the window */
-            move_window(self, self->begin + place_of(self->ends[self->end]));
-            count = pairs_ahead(&whole_line, self);
+    bool more = reach(self, *p);
+    while (more) {
+        size_t count = pairs_ahead(self);
+        if (count < AT_ONCE && !self->last) { /* the line may go on behind the window */
+            move_window(self, self->begin + self->ends[self->end]);
+            count = pairs_ahead(self);
         }
         const uint16_t *ends = self->ends + self->end;
         /* The first value is read from 15 characters before its end on. */
-        if (count == 0 || self->begin + place_of(ends[1]) < self->text + 15)
+        if (count == 0 || self->begin + ends[1] < self->text + 15)
             break;
-        const size_t good = eight_pairs(values + total, columns + total, before, self->begin, ends,
+        const size_t good = eight_pairs(&more, values + total, columns + total, before, self->begin, ends,
                                         self->colons + self->colon, count);
         total += good;
         self->end += good;
         self->colon += good;
-        if (good < AT_ONCE || whole_line)
-            break;
     }
     if (total > 0)
-        *p = self->begin + place_of(self->ends[self->end]);
+        *p = self->begin + self->ends[self->end];
     return total;
 }
 
