@@ -58,12 +58,17 @@ static char *random_lines(size_t *length, uint64_t seed, uint64_t odd)
                                          "-",    "",    "7\t", "nan",  "-1.5\r", "1."};
     uc_rng rng = uc_rng_make(seed, 1);
     char *text = calloc(LINES * (MOST_PAIRS * 100 + 8) + UC_NUMBER_SLACK, 1), *to = text;
+    unsigned long long column = 0;
     for (size_t line = 0; line < LINES; line++) {
-        unsigned long long column = 0;
-        to += sprintf(to, "%d", (int)uc_rng_below(&rng, 3));
+        const char *begin = to;
+        if (odd == 0 ||
+            uc_rng_below(&rng, 5) > 0) { /* else no label, and columns above those of the line before */
+            to += sprintf(to, "%d", (int)uc_rng_below(&rng, 3));
+            column = 0;
+        }
         for (size_t i = uc_rng_below(&rng, MOST_PAIRS + 1); i > 0; i--) {
             column += 1 + uc_rng_below(&rng, uc_rng_below(&rng, 30) == 0 ? 2000000 : 20);
-            to += sprintf(to, " %llu:", column);
+            to += sprintf(to, "%s%llu:", to > begin ? " " : "", column);
             if (odd == 0 || uc_rng_below(&rng, odd) > 0)
                 to += put_usual_value(to, &rng);
             else
@@ -102,7 +107,7 @@ static size_t check_lines(const char *text, size_t length)
     for (const char *p = text; p < text + length; p++) {
         uint64_t before = 0;
         for (p += strcspn(p, " \n"); *p != '\n';) {
-            const char *from = ++p;
+            const char *from = ++p, *const first = from;
             memset(values, 0x55, sizeof values);
             memset(columns, 0x55, sizeof columns);
             const uint64_t above = before;
@@ -121,7 +126,8 @@ static size_t check_lines(const char *text, size_t length)
             }
             assert_int_equal(before, last);
             assert_true(count == 0 || p == from - 1);
-            assert_int_equal(columns[count], 0x55555555); /* nothing is written after them */
+            assert_null(memchr(first, '\n', (size_t)(p - first))); /* pairs of one line */
+            assert_int_equal(columns[count], 0x55555555);          /* nothing is written after them */
             if (*p == '\n' || *p == ' ')
                 continue;
             const size_t size = strcspn(p, " \n"); /* skipped, as if somebody else had read it */
