@@ -513,7 +513,7 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
     uc_minimum first = {0};
     uc_conditioning conditioning = {0};
     uc_status status = condition(&conditioning, self, context);
-    if (status == UC_OK && self->correction == UC_CORRECTION_FORWARD && self->free_offset)
+    if (status == UC_OK && self->correction == UC_CORRECTION_FORWARD && self->free_offset && !self->started)
         status = descend_first(&first, weights, self, &conditioning, settings, context);
     if (status == UC_OK)
         status = descend(out, weights, self, &conditioning, settings, context);
@@ -525,6 +525,19 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
     return status;
 }
 
+/* Copies the weights at which the search begins, unless it begins at 0. */
+static uc_status begin(uc_model *model, const uc_model *start)
+{
+    if (!start)
+        return UC_OK;
+    if (start->dimension != model->dimension || start->classes.count != model->classes.count)
+        return uc_fail(UC_ERR_INVALID,
+                       "the model to start from has %zu features and %zu classes, not %zu and %zu",
+                       start->dimension, start->classes.count, model->dimension, model->classes.count);
+    memcpy(model->weights, start->weights, (model->dimension + 1) * model->stride * sizeof *model->weights);
+    return UC_OK;
+}
+
 /* Two classes, represented by the difference of their weights. */
 static uc_status minimise_pair(uc_minimum *out, uc_model *model, const problem *self,
                                const uc_logistic_settings *settings, const uc_context *context)
@@ -533,6 +546,8 @@ static uc_status minimise_pair(uc_minimum *out, uc_model *model, const problem *
     double *difference = uc_alloc(count, sizeof *difference);
     if (!difference)
         return UC_ERR_NOMEM;
+    for (size_t j = 0; j < count; j++)
+        difference[j] = model->weights[2 * j + 1] - model->weights[2 * j];
     const uc_status status = minimise_from(out, difference, self, settings, context);
     for (size_t j = 0; j < count; j++) {
         model->weights[2 * j] = -0.5 * difference[j];
@@ -591,13 +606,16 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
                     .B = inverse,
                     .l2 = settings->l2,
                     .weights = fit->weights,
-                    .free_offset = fit->train->bias != 0.0};
+                    .free_offset = fit->train->bias != 0.0,
+                    .started = fit->train->start != NULL};
     uc_matrix by_column = {0};
     if (noise)
         self.C = noise->values;
     status = uc_comm_agree(uc_comm_of(fit->context), status);
     if (status == UC_OK)
         status = uc_logistic_plan(&self, &by_column, fit);
+    if (status == UC_OK)
+        status = begin(model, fit->train->start);
     if (status == UC_OK)
         status = minimise(model, &self, settings, fit->context);
     uc_matrix_free(&by_column);
@@ -626,5 +644,6 @@ const uc_learner uc_learner_logistic = {
     .soft = true,
     .class_weight = offsetof(uc_logistic_settings, class_weight),
     .candidates = candidates,
+    .follows = true,
     .fit = fit,
 };

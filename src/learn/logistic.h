@@ -24,6 +24,7 @@ typedef struct uc_logistic_problem {
     double l2;
     const double *weights; /* of the rows; NULL: all are 1 */
     bool free_offset;      /* row 0 of the weights is learned; otherwise it stays as it is */
+    bool started;          /* the search begins at the weights of another model */
     /* For summing the gradient column by column, if there are more columns than rows; NULL: row by row. */
     const uc_matrix *by_column; /* the data, transposed */
     double *residuals;          /* n x S, those of the last gradient */

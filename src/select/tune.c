@@ -89,11 +89,40 @@ static uc_dataset prefix_of(const uc_dataset *data, size_t dimension)
     return prefix;
 }
 
-/* Tries all values of the open option on rows that are already mapped. */
+/* Trains with the current settings, and notes how good the model is; *model is NULL if it diverged. */
+static uc_status try_value(uc_model **model, search *self, const uc_train_settings *plain, uc_dataset *rows,
+                           const uc_dataset *held_out, size_t candidate)
+{
+    double loss = 0.0, error = 0.0;
+    uc_status status = uc_train(model, self->learner, self->settings, plain, rows, self->context);
+    if (status == UC_OK)
+        status = held_out_loss(&loss, self, *model, held_out);
+    if (status == UC_OK && self->error)
+        status = uc_error_loss(&error, *model, held_out, NULL, false, self->context);
+    if (status == UC_ERR_DIVERGED) { /* other values may still work */
+        loss = INFINITY;
+        status = UC_OK;
+    }
+    if (status == UC_OK)
+        self->loss[candidate] = loss;
+    if (status == UC_OK && self->error)
+        self->error[candidate] = error;
+    return status;
+}
+
+/* Whether a value is tried from the model of the next one. With noise the loss is not convex: from another
+ * start the search may find another minimum than the training that follows. */
+static bool follows(const search *self)
+{
+    return self->learner->follows && !self->train.noise;
+}
+
+/* Tries all values of the open option on rows that are already mapped, the last one first. */
 static uc_status try_values(search *self, const uc_dataset *train, const uc_dataset *test, size_t width,
                             size_t dimension)
 {
     uc_train_settings plain = self->train;
+    uc_model *before = NULL;
     plain.map.map = UC_MAP_NONE;
     plain.scale = UC_SCALE_NONE;
     plain.normalize_input = plain.overwrite = 0;
@@ -103,30 +132,23 @@ static uc_status try_values(search *self, const uc_dataset *train, const uc_data
         held_out = prefix_of(test, self->dimensions[dimension]);
     }
     uc_status status = UC_OK;
-    for (size_t value = 0; value < self->value_count && status == UC_OK; value++) {
+    for (size_t value = self->value_count; value-- > 0 && status == UC_OK;) {
+        uc_model *model = NULL;
         if (self->one_value != ALL && value != self->one_value)
             continue;
-        uc_model *model = NULL;
-        double loss = 0.0, error = 0.0;
         if (self->open)
             *(double *)(void *)((char *)self->settings + self->open->offset) = self->values->values[value];
-        status = uc_train(&model, self->learner, self->settings, &plain, &rows, self->context);
-        if (status == UC_OK)
-            status = held_out_loss(&loss, self, model, &held_out);
-        if (status == UC_OK && self->error)
-            status = uc_error_loss(&error, model, &held_out, NULL, false, self->context);
-        if (status == UC_ERR_DIVERGED) { /* other values may still work */
-            loss = INFINITY;
-            status = UC_OK;
+        plain.start = follows(self) ? before : NULL;
+        status =
+            try_value(&model, self, &plain, &rows, &held_out, candidate_of(self, width, dimension, value));
+        if (model) {
+            uc_model_free(before);
+            before = model;
         }
-        if (status == UC_OK)
-            self->loss[candidate_of(self, width, dimension, value)] = loss;
-        if (status == UC_OK && self->error)
-            self->error[candidate_of(self, width, dimension, value)] = error;
-        uc_model_free(model);
         if (status == UC_OK)
             status = uc_part_done(self->training);
     }
+    uc_model_free(before);
     return status;
 }
 
@@ -238,7 +260,7 @@ static uc_status run_job(uc_fold *fold, void *user)
         return UC_ERR_NOMEM;
     if (mine.train.map.map != UC_MAP_NONE)
         mine.one_width = fold->share;
-    else
+    else if (!follows(&mine))
         mine.one_value = fold->share;
     const uc_status status = try_fold(&mine, fold);
     uc_free(mine.settings);
@@ -295,7 +317,7 @@ static uc_status run_folds(search *self, const uc_dataset *data)
     if (jobs.loss && self->loss && (!self->by_error || (jobs.error && self->error)))
         status = uc_folds_begin(&folds, data, count, self->train.seed, self->context);
     if (status == UC_OK) {
-        folds.shares = self->value_count;
+        folds.shares = follows(self) ? 1 : self->value_count;
         if (self->train.map.map != UC_MAP_NONE)
             folds.shares = self->width_count;
         status = run_jobs(self, &folds, &jobs);
