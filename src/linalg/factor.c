@@ -75,6 +75,10 @@ void uc_block_update(double *G, const uc_matrix *X, size_t first, size_t rows, s
                      const double *work)
 {
     assert(first + rows <= X->rows);
+    if (S == 1 && !work && !uc_matrix_is_sparse(X)) {
+        uc_rows_combine(G, X, first, rows, R);
+        return;
+    }
     if (uc_matrix_is_sparse(X) || !work) {
         for (size_t i = 0; i < rows; i++)
             uc_row_update(G, S, uc_matrix_row(X, first + i), R + i * S);

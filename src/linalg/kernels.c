@@ -301,6 +301,32 @@ static void dots(double *out, const float *rows, size_t stride, size_t count, si
     }
 }
 
+/* w += sum_i factors[i] row_i, ROWS rows for each time that w is read and written. */
+static void combine(double *w, const float *rows, size_t stride, size_t count, size_t columns,
+                    const double *factors)
+{
+    enum { ROWS = 8 };
+    size_t i = 0;
+    for (; i + ROWS <= count; i += ROWS) {
+        const float *x = rows + i * stride;
+        size_t j = 0;
+        for (; j + WIDTH <= columns; j += WIDTH) {
+            widest even = LOAD(widest, w + j), odd = {0};
+            for (size_t r = 0; r < ROWS; r += 2) {
+                const float *a = x + r * stride + j, *b = a + stride;
+                even += factors[i + r] * WIDEN(a);
+                odd += factors[i + r + 1] * WIDEN(b);
+            }
+            STORE(widest, w + j) = even + odd;
+        }
+        for (; j < columns; j++)
+            for (size_t r = 0; r < ROWS; r++)
+                w[j] += factors[i + r] * (double)x[r * stride + j];
+    }
+    for (; i < count; i++)
+        axpy_of(factors[i], (uc_row){columns, rows + i * stride, NULL}, w, true);
+}
+
 static void widen(double *out, const float *values, size_t count)
 {
     size_t i = 0;
@@ -506,7 +532,7 @@ static void exponential(double *values, size_t quads)
         STORE(widest, values + i) = exp_of(LOAD(widest, values + i));
 }
 
-/* ---- labels of a mixture ---- */
+/* ---- softmax, and labels of a mixture ---- */
 
 /* The larger of two vectors' values, lane by lane. */
 ALWAYS_INLINE widest larger(widest a, widest b)
@@ -542,6 +568,37 @@ ALWAYS_INLINE double raise(double *S, const double *f, const double *g, double a
         total += e;
     }
     return lane_sum(total);
+}
+
+/* One row, filled up with UC_NEVER to whole quads. A score that is not finite makes the total NaN. */
+ALWAYS_INLINE void soften(double *p, double *highest, double *total, size_t padded)
+{
+    const widest zero = {0};
+    widest high = zero - INFINITY, sum = zero;
+    for (size_t q = 0; q < padded; q += WIDTH)
+        high = larger(LOAD(widest, p + q), high);
+    *highest = high[0];
+    for (size_t lane = 1; lane < WIDTH; lane++)
+        *highest = high[lane] > *highest ? high[lane] : *highest;
+    for (size_t q = 0; q < padded; q += WIDTH) {
+        const widest below = LOAD(widest, p + q) - *highest, e = exp_of(below);
+        STORE(widest, p + q) = e;
+        sum += e + 0.0 * below;
+    }
+    *total = lane_sum(sum);
+    const double inverse = 1.0 / *total;
+    for (size_t q = 0; q < padded; q += WIDTH)
+        STORE(widest, p + q) = LOAD(widest, p + q) * inverse;
+}
+
+static void softmax(double *p, double *highest, double *total, const double *s, size_t rows, size_t K,
+                    size_t S)
+{
+    for (size_t i = 0; i < rows; i++, p += S, s += S) {
+        for (size_t q = 0; q < S; q++)
+            p[q] = q < K ? s[q] : UC_NEVER;
+        soften(p, highest + i, total + i, S);
+    }
 }
 
 static void mixture(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first, size_t count,
@@ -614,6 +671,7 @@ const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
                                           norm2,
                                           dot,
                                           dots,
+                                          combine,
                                           widen,
                                           axpy,
                                           scores,
@@ -624,5 +682,6 @@ const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
                                           tile,
                                           gaussian,
                                           exponential,
+                                          softmax,
                                           mixture,
                                           chain};

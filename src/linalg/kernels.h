@@ -10,6 +10,8 @@ typedef struct uc_kernels {
     double (*dot)(uc_row row, const double *w);
     void (*dots)(double *out, const float *rows, size_t stride, size_t count, size_t columns,
                  const double *w);
+    void (*combine)(double *w, const float *rows, size_t stride, size_t count, size_t columns,
+                    const double *factors);
     void (*widen)(double *out, const float *values, size_t count);
     void (*axpy)(double factor, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
@@ -22,6 +24,8 @@ typedef struct uc_kernels {
     void (*gaussian)(double *values, const double *norm2_y, double norm2_x, double rounding, double factor,
                      size_t quads);
     void (*exponential)(double *values, size_t quads);
+    void (*softmax)(double *p, double *highest, double *total, const double *s, size_t rows, size_t K,
+                    size_t S);
     void (*mixture)(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first, size_t count,
                     double *S);
     void (*chain)(double *H, const double *Z, size_t rows, size_t n, const double *ratios,

@@ -27,6 +27,8 @@ double uc_row_norm2(uc_row row);
 double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
 /* The same for `rows` rows of X from `first` on, with the same bits; dense rows are faster this way. */
 void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w);
+/* w[j] += sum over i of factors[i] x_ij, for `rows` dense rows of X from `first` on. */
+void uc_rows_combine(double *w, const uc_matrix *X, size_t first, size_t rows, const double *factors);
 void uc_widen(double *out, const float *values, size_t count); /* as doubles */
 void uc_row_axpy(double factor, uc_row row, double *w);        /* w += factor * row */
 /* scores[0..S) += sum over j of x_j W[j][0..S) */
@@ -80,6 +82,11 @@ void uc_gaussian(double *values, const double *norm2_y, size_t count, double nor
 /* Replaces numbers <= 0 by their exponentials, with a relative error below 1e-15; values below e^-708 become
  * 0. Every value is computed in the same way, whatever `count` is. */
 void uc_exponential(double *values, size_t count);
+
+/* p = softmax(s) of `rows` rows of K numbers, S >= K apart: p_q = exp(s_q - highest) / total. What fills up a
+ * row of p becomes 0. If a score is not finite, the row's total is not a number. */
+void uc_softmax_rows(double *p, double *highest, double *total, const double *s, size_t rows, size_t K,
+                     size_t S);
 
 /* Rows whose true class q has probability S_q = softmax_q(a1 f + a2 g), and whose label has probability p =
  * sum_q C_q S_q. Vectors of K classes are filled up to whole quads: f with UC_NEVER, so that S is 0 there, g

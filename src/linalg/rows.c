@@ -27,6 +27,12 @@ void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, con
         out[i] = kernels->dot(uc_matrix_row(X, first + i), w);
 }
 
+void uc_rows_combine(double *w, const uc_matrix *X, size_t first, size_t rows, const double *factors)
+{
+    assert(first + rows <= X->rows && !uc_matrix_is_sparse(X));
+    uc_kernels_now()->combine(w, X->values + first * X->stride, X->stride, rows, X->cols, factors);
+}
+
 void uc_widen(double *out, const float *values, size_t count)
 {
     uc_kernels_now()->widen(out, values, count);
@@ -93,6 +99,22 @@ void uc_exponential(double *values, size_t count)
     memcpy(rest, values + whole, (count - whole) * sizeof *rest);
     kernels->exponential(rest, 1);
     memcpy(values + whole, rest, (count - whole) * sizeof *rest);
+}
+
+void uc_softmax_rows(double *p, double *highest, double *total, const double *s, size_t rows, size_t K,
+                     size_t S)
+{
+    if (S % UC_LANES == 0) {
+        uc_kernels_now()->softmax(p, highest, total, s, rows, K, S);
+        return;
+    }
+    double quad[UC_LANES], padded[UC_LANES];
+    assert(K <= S && S < UC_LANES);
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(padded, s + i * S, K * sizeof *padded);
+        uc_kernels_now()->softmax(quad, highest + i, total + i, padded, 1, K, UC_LANES);
+        memcpy(p + i * S, quad, S * sizeof *p);
+    }
 }
 
 void uc_mixture_gradient(double *p, double *sums, double *in_C, const uc_mixture *rows, size_t first,

@@ -432,6 +432,67 @@ static void exponentials_of_every_level_are_those_of_libm(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
+static void softmax_of_every_level_is_that_of_libm(void **state)
+{
+    enum { ROWS = 5 };
+    static const size_t shapes[][2] = {{2, 2}, {3, 4}, {4, 4}, {9, 12}, {20, 20}}; /* K, S */
+    (void)state;
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_rng rng = uc_rng_make(4, l);
+        for (size_t k = 0; k < 5; k++) {
+            const size_t K = shapes[k][0], S = shapes[k][1];
+            double s[ROWS * 20] = {0}, p[ROWS * 20], highest[ROWS], total[ROWS];
+            for (size_t i = 0; i < ROWS * S; i++)
+                s[i] = i % S < K ? -5.0 + 10.0 * uc_rng_normal(&rng) : 0.0;
+            s[4 * S + 1] = NAN;
+            uc_softmax_rows(p, highest, total, s, ROWS, K, S);
+            for (size_t i = 0; i < 4; i++) {
+                double sum = 0.0;
+                for (size_t q = 0; q < K; q++)
+                    sum += exp(s[i * S + q]);
+                assert_near_relative(exp(highest[i]) * total[i], sum, 1e-13);
+                for (size_t q = 0; q < K; q++)
+                    assert_near_relative(p[i * S + q], exp(s[i * S + q]) / sum, 1e-13);
+                for (size_t q = K; q < S; q++)
+                    assert_true(p[i * S + q] == 0.0);
+            }
+            assert_true(isnan(total[4]));
+        }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
+/* Numbers of rows and columns that leave something over after whole groups. */
+static void rows_are_combined_as_one_after_the_other(void **state)
+{
+    enum { ROWS = 21, WIDE = 37 };
+    (void)state;
+    uc_matrix X;
+    assert_ok(uc_matrix_create_dense(&X, ROWS, WIDE));
+    uc_rng rng = uc_rng_make(5, 1);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < WIDE; j++)
+            X.values[i * X.stride + j] = (float)uc_rng_normal(&rng);
+    for (size_t l = 0; l < 3; l++) {
+        double factors[ROWS], w[WIDE], plain[WIDE];
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        for (size_t i = 0; i < ROWS; i++)
+            factors[i] = uc_rng_normal(&rng);
+        for (size_t j = 0; j < WIDE; j++)
+            w[j] = plain[j] = uc_rng_normal(&rng);
+        uc_rows_combine(w, &X, 1, ROWS - 1, factors);
+        for (size_t i = 1; i < ROWS; i++)
+            reference_update(plain, 1, uc_matrix_row(&X, i), factors + i - 1);
+        for (size_t j = 0; j < WIDE; j++)
+            assert_near(w[j], plain[j], 1e-13);
+    }
+    assert_ok(uc_cpu_set_level("best"));
+    uc_matrix_free(&X);
+}
+
 enum { MIXED = 9, MIXED_CLASSES = 5, PADDED = 8 };
 
 /* p and the derivatives of sum r log p, from their definitions. */
@@ -507,6 +568,8 @@ int main(void)
         cmocka_unit_test(a_tile_is_its_products_bit_for_bit_at_every_level),
         cmocka_unit_test(gaussian_values_are_those_of_exp_wherever_they_stand),
         cmocka_unit_test(exponentials_of_every_level_are_those_of_libm),
+        cmocka_unit_test(softmax_of_every_level_is_that_of_libm),
+        cmocka_unit_test(rows_are_combined_as_one_after_the_other),
         cmocka_unit_test(mixtures_of_every_level_are_those_of_the_plain_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
