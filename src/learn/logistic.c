@@ -29,7 +29,6 @@
 #include "learn/newton.h"
 #include "linalg/linalg.h"
 
-#define ROWS_AT_ONCE ((size_t)64) /* rows; a dense block of them stays in the cache */
 #define COLUMNS_PER_BLOCK ((size_t)512)
 #define NUMBERS_PER_BLOCK ((size_t)8192)
 #define NEWTON_VECTORS ((size_t)10) /* at the peak, including the model */
@@ -76,7 +75,33 @@ enum { LOSS, NUMBER, TOTALS }; /* sums over the rows, weighted; they follow anot
 /* The count of numbers in `work` that turn_rows needs. */
 static size_t work_size(const problem *self)
 {
-    return 2 * self->S;
+    return (UC_LOGISTIC_ROWS + 1) * self->S;
+}
+
+/* Multiplies the rows' numbers by the weights of the rows; adds these to *total. */
+static void weigh_rows(double *total, double *scores, const problem *self, size_t first, size_t rows)
+{
+    const size_t S = self->S;
+    if (!self->weights) {
+        *total += (double)rows;
+        return;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        *total += self->weights[first + i];
+        for (size_t q = 0; q < S; q++)
+            scores[i * S + q] *= self->weights[first + i];
+    }
+}
+
+static void add_offsets(double *offsets, const double *scores, size_t rows, size_t S)
+{
+    double lanes[UC_LANES] = {0}; /* for a single number per row, additions that do not wait for each other */
+    for (size_t i = 0; i < rows && S == 1; i++)
+        lanes[i % UC_LANES] += scores[i];
+    offsets[0] += uc_lane_sum(lanes);
+    for (size_t i = 0; i < rows && S > 1; i++)
+        for (size_t q = 0; q < S; q++)
+            offsets[q] += scores[i * S + q];
 }
 
 /* Turns the scores of rows from `first` on into the gradient (or product) in these scores. Adds them to the
@@ -85,22 +110,14 @@ static void turn_rows(double *offsets, double *totals, double *scores, const row
                       size_t rows, double *work)
 {
     const problem *self = job->problem;
-    const size_t S = self->S, K = uc_min_size(S, self->K);
-    for (size_t i = 0; i < rows; i++) {
-        double *s = scores + i * S, *p = work + S;
-        const double weight = self->weights ? self->weights[first + i] : 1.0;
-        if (self->probabilities)
-            p = self->probabilities + (first + i) * S;
-        if (job->product)
-            uc_logistic_row_product(self, s, p, first + i, work);
-        else
-            totals[LOSS] += weight * uc_logistic_row_gradient(self, s, p, first + i, work);
-        totals[NUMBER] += weight;
-        for (size_t q = K; q < S; q++)
-            s[q] = 0.0;
-        for (size_t q = 0; q < K; q++)
-            offsets[q] += s[q] *= weight;
-    }
+    const size_t S = self->S;
+    double *p = self->probabilities ? self->probabilities + first * S : work + S;
+    if (job->product)
+        uc_logistic_rows_product(self, scores, p, first, rows, work);
+    else
+        totals[LOSS] += uc_logistic_rows_gradient(self, scores, p, first, rows, work);
+    weigh_rows(&totals[NUMBER], scores, self, first, rows);
+    add_offsets(offsets, scores, rows, S);
 }
 
 /* Adds (1 + d) x S numbers, and LOSS and NUMBER to the totals, for rows first .. last-1. */
@@ -110,13 +127,13 @@ static uc_status add_row_range(double *sum, double *totals, size_t first, size_t
     const uc_matrix *X = &self->data->X;
     const size_t S = self->S, d = X->cols;
     const bool whole_blocks = !uc_matrix_is_sparse(X) && S > 1;
-    double *scores = uc_alloc(ROWS_AT_ONCE * S + work_size(self), sizeof *scores);
-    double *dense = whole_blocks ? uc_alloc(ROWS_AT_ONCE * d, sizeof *dense) : NULL;
+    double *scores = uc_alloc(UC_LOGISTIC_ROWS * S + work_size(self), sizeof *scores);
+    double *dense = whole_blocks ? uc_alloc(UC_LOGISTIC_ROWS * d, sizeof *dense) : NULL;
     const bool enough = scores && (dense || !whole_blocks);
-    for (size_t start = first; start < last && enough; start += ROWS_AT_ONCE) {
-        const size_t rows = uc_min_size(last - start, ROWS_AT_ONCE);
+    for (size_t start = first; start < last && enough; start += UC_LOGISTIC_ROWS) {
+        const size_t rows = uc_min_size(last - start, UC_LOGISTIC_ROWS);
         uc_score_rows_for_gradient(scores, X, start, rows, job->W + S, S, job->W, dense);
-        turn_rows(sum, totals, scores, job, start, rows, scores + ROWS_AT_ONCE * S);
+        turn_rows(sum, totals, scores, job, start, rows, scores + UC_LOGISTIC_ROWS * S);
         uc_block_update(sum + S, X, start, rows, S, scores, dense);
     }
     uc_free(dense);
@@ -161,7 +178,9 @@ static uc_status add_residuals(double *sum, size_t first, size_t last, void *use
     double *work = uc_alloc(work_size(self), sizeof *work);
     if (!work)
         return UC_ERR_NOMEM;
-    turn_rows(sum, sum + S, scores, job, first, last - first, work);
+    for (size_t at = first; at < last; at += UC_LOGISTIC_ROWS)
+        turn_rows(sum, sum + S, self->residuals + at * S, job, at, uc_min_size(last - at, UC_LOGISTIC_ROWS),
+                  work);
     uc_free(work);
     return UC_OK;
 }

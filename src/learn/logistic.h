@@ -5,6 +5,7 @@
 #include "learn/learner.h"
 
 #define UC_LOGISTIC_MOST_LANES ((size_t)8)
+#define UC_LOGISTIC_ROWS ((size_t)64) /* at once; a dense block of them stays in the cache */
 
 typedef enum uc_correction {
     UC_CORRECTION_AUTO,
@@ -45,14 +46,17 @@ uc_status uc_logistic_product(double *product, const double *V, const uc_logisti
  * (logistic_plan.c). The caller frees them, also after a failure. */
 uc_status uc_logistic_plan(uc_logistic_problem *self, uc_matrix *by_column, const uc_fit *fit);
 
-/* ---- for a single row (logistic_loss.c); `work` has room for K numbers ---- */
+/* ---- for at most UC_LOGISTIC_ROWS rows, from `first` on (logistic_loss.c); `work`: S numbers ---- */
 
-/* Replaces the scores s of row `row` by the gradient in them; p becomes their softmax. Returns the loss. */
-double uc_logistic_row_gradient(const uc_logistic_problem *self, double *s, double *p, size_t row,
-                                double *work);
-/* Replaces a change of the scores by the resulting change of the gradient in them. */
-void uc_logistic_row_product(const uc_logistic_problem *self, double *a, const double *p, size_t row,
-                             double *work);
+/* Replaces the scores s by the gradient in them; p becomes their softmax. Both have S numbers for each row.
+ * Returns the sum of the losses times the weights of the rows; the gradient is without these. */
+double uc_logistic_rows_gradient(const uc_logistic_problem *self, double *s, double *p, size_t first,
+                                 size_t rows, double *work);
+/* Replaces changes of the scores by the resulting changes of the gradient in them. */
+void uc_logistic_rows_product(const uc_logistic_problem *self, double *a, const double *p, size_t first,
+                              size_t rows, double *work);
+/* With S = 1: the second derivative of the loss of a row in its score. */
+double uc_logistic_pair_curvature(const uc_logistic_problem *self, double p, size_t row);
 /* Adds the weighted sum of squares of each column. */
 void uc_logistic_column_squares(double *sum, const uc_logistic_problem *self);
 

@@ -1,5 +1,5 @@
 /*
- * What one row contributes to logistic regression (logistic.c): its loss, the gradient of the loss in the
+ * What rows contribute to logistic regression (logistic.c): their losses, the gradient of the losses in the
  * scores, and the curvature.
  *
  *   s, p      scores, and p = softmax(s)       J(p) = dp/ds = diag(p) - pp'
@@ -17,201 +17,270 @@
 #include "learn/logistic.h"
 #include "linalg/linalg.h"
 
-#define LEAST 1e-300 /* the smallest probability to divide by */
+#define LEAST 1e-300     /* the smallest probability to divide by */
+#define MOST_PRODUCT 1e7 /* times 1 / LEAST, it is still a number */
 
 typedef uc_logistic_problem problem;
 
-/* p = softmax(s); returns log sum exp(s). */
-static double softmax(double *p, const double *s, size_t K)
-{
-    const double highest = s[uc_argmax(s, K)];
-    double total = 0.0;
-    for (size_t q = 0; q < K; q++)
-        total += p[q] = exp(s[q] - highest);
-    for (size_t q = 0; q < K; q++)
-        p[q] /= total;
-    /* cppcheck-suppress invalidFunctionArg ; one of the terms is exp(0) */
-    return highest + log(total);
-}
+/* The sum of the losses of some rows. Logarithms take longer than all else, so for weights of 1 there is one
+ * for the product of several numbers. */
+typedef struct loss_sum {
+    double rest, product;
+} loss_sum;
 
-static double backward_gradient(const problem *self, double *s, double *p, uint32_t y)
+/* Adds weight log(x), x >= 1 and at most 1 / LEAST. */
+static inline void add_log(loss_sum *self, double weight, double x)
 {
-    const size_t K = self->K;
-    double along = 0.0, weight = 0.0;
-    for (size_t q = 0; q < K; q++) {
-        along += self->B[q * K + y] * s[q];
-        weight += self->B[q * K + y];
+    if (weight != 1.0) {
+        self->rest += weight * log(x);
+        return;
     }
-    const double loss = weight * softmax(p, s, K) - along;
-    for (size_t q = 0; q < K; q++)
-        s[q] = weight * p[q] - self->B[q * K + y];
-    return loss;
+    self->product *= x;
+    if (!(self->product < MOST_PRODUCT)) {
+        self->rest += log(self->product);
+        self->product = 1.0;
+    }
 }
 
-static double forward_gradient(const problem *self, double *s, double *p, uint32_t y)
+/* A row, whose scores become the gradient in them: log sum exp(s) = highest + log(total). */
+typedef struct row_scores {
+    double *s;
+    const double *p;
+    double highest, total, weight;
+} row_scores;
+
+/* Adds the loss factor (log sum exp(s)) - along. */
+static inline void add_loss(loss_sum *sum, const row_scores *row, double factor, double along)
 {
-    const double *row = self->C + y * self->K;
+    sum->rest += row->weight * (factor * row->highest - along);
+    add_log(sum, row->weight * factor, row->total);
+}
+
+/* `by_class` holds the label's column of B. */
+static void backward_gradient(loss_sum *sum, const row_scores *row, const problem *self,
+                              const double *by_class)
+{
+    double along = 0.0, factor = 0.0;
+    for (size_t q = 0; q < self->K; q++) {
+        along += by_class[q] * row->s[q];
+        factor += by_class[q];
+    }
+    add_loss(sum, row, factor, along);
+    for (size_t q = 0; q < self->S; q++)
+        row->s[q] = factor * row->p[q] - (q < self->K ? by_class[q] : 0.0);
+}
+
+/* Subtracts share C[k][q] p_q / o from s. */
+static void subtract_posterior(loss_sum *sum, const row_scores *row, const problem *self, size_t k,
+                               double share)
+{
+    const double *C = self->C + k * self->K;
     double observed = 0.0;
-    (void)softmax(p, s, self->K);
     for (size_t q = 0; q < self->K; q++)
-        observed += row[q] * p[q];
-    observed = fmax(observed, LEAST);
+        observed += C[q] * row->p[q];
+    const double inverse = 1.0 / fmax(observed, LEAST);
     for (size_t q = 0; q < self->K; q++)
-        s[q] = p[q] - row[q] * p[q] / observed;
-    return -log(observed);
+        row->s[q] -= share * (C[q] * row->p[q] * inverse);
+    add_log(sum, row->weight * share, inverse);
 }
 
-static double gradient_of(const problem *self, double *s, double *p, uint32_t y)
-{
-    if (self->correction == UC_CORRECTION_FORWARD)
-        return forward_gradient(self, s, p, y);
-    if (self->correction == UC_CORRECTION_BACKWARD)
-        return backward_gradient(self, s, p, y);
-    const double loss = softmax(p, s, self->K) - s[y];
-    memcpy(s, p, self->K * sizeof *s);
-    s[y] -= 1.0;
-    return loss;
-}
-
-/* ---- soft labels: the mean of the above over the label's classes ---- */
-
-/* The column of B for a soft label is the mean of the columns of its classes; `work` has room for K
- * numbers. */
-static double soft_backward_gradient(const problem *self, double *s, double *p, const double *soft,
-                                     double *work)
+static void gradient_of(loss_sum *sum, const row_scores *row, const problem *self, uint32_t y, double *work)
 {
     const size_t K = self->K;
-    double along = 0.0, weight = 0.0;
-    for (size_t q = 0; q < K; q++) {
-        work[q] = 0.0;
+    if (self->correction == UC_CORRECTION_BACKWARD) {
+        for (size_t q = 0; q < K; q++)
+            work[q] = self->B[q * K + y];
+        backward_gradient(sum, row, self, work);
+        return;
+    }
+    const double own = row->s[y];
+    memcpy(row->s, row->p, self->S * sizeof *row->s);
+    if (self->correction == UC_CORRECTION_FORWARD) {
+        subtract_posterior(sum, row, self, y, 1.0);
+        return;
+    }
+    add_loss(sum, row, 1.0, own);
+    row->s[y] -= 1.0;
+}
+
+/* For a soft label: the mean of the above over the label's classes. */
+static void soft_gradient_of(loss_sum *sum, const row_scores *row, const problem *self, const double *soft,
+                             double *work)
+{
+    const size_t K = self->K;
+    if (self->correction == UC_CORRECTION_FORWARD) {
+        memcpy(row->s, row->p, self->S * sizeof *row->s);
         for (size_t k = 0; k < K; k++)
-            work[q] += soft[k] * self->B[q * K + k];
-        along += work[q] * s[q];
-        weight += work[q];
+            if (soft[k] != 0.0)
+                subtract_posterior(sum, row, self, k, soft[k]);
+        return;
     }
-    const double loss = weight * softmax(p, s, K) - along;
-    for (size_t q = 0; q < K; q++)
-        s[q] = weight * p[q] - work[q];
-    return loss;
-}
-
-static double soft_forward_gradient(const problem *self, double *s, double *p, const double *soft,
-                                    double *work)
-{
-    const size_t K = self->K;
-    double loss = 0.0;
-    memset(work, 0, K * sizeof *work);
-    (void)softmax(p, s, K);
-    for (size_t k = 0; k < K; k++) {
-        const double *row = self->C + k * K;
-        double observed = 0.0;
-        if (soft[k] == 0.0)
-            continue;
-        for (size_t q = 0; q < K; q++)
-            observed += row[q] * p[q];
-        observed = fmax(observed, LEAST);
-        for (size_t q = 0; q < K; q++)
-            work[q] += soft[k] * (row[q] * p[q] / observed);
-        loss -= soft[k] * log(observed);
-    }
-    for (size_t q = 0; q < K; q++)
-        s[q] = p[q] - work[q];
-    return loss;
-}
-
-static double soft_gradient_of(const problem *self, double *s, double *p, const double *soft, double *work)
-{
-    if (self->correction == UC_CORRECTION_FORWARD)
-        return soft_forward_gradient(self, s, p, soft, work);
+    memcpy(work, soft, K * sizeof *work);
     if (self->correction == UC_CORRECTION_BACKWARD)
-        return soft_backward_gradient(self, s, p, soft, work);
-    double own = 0.0;
-    for (size_t k = 0; k < self->K; k++)
-        own += soft[k] * s[k];
-    const double loss = softmax(p, s, self->K) - own;
-    for (size_t k = 0; k < self->K; k++)
-        s[k] = p[k] - soft[k];
-    return loss;
+        for (size_t q = 0; q < K; q++) {
+            work[q] = 0.0;
+            for (size_t k = 0; k < K; k++)
+                work[q] += soft[k] * self->B[q * K + k];
+        }
+    backward_gradient(sum, row, self, work); /* with the identity for B, it is the uncorrected loss */
 }
 
-static double labelled_gradient(const problem *self, double *s, double *p, size_t row, double *work)
+static double weight_of(const problem *self, size_t row)
+{
+    return self->weights ? self->weights[row] : 1.0;
+}
+
+static void many_gradient(loss_sum *sum, const problem *self, double *s, double *p, size_t first, size_t rows,
+                          double *work)
 {
     const uc_dataset *data = self->data;
-    if (data->soft)
-        return soft_gradient_of(self, s, p, data->soft + row * self->K, work);
-    return gradient_of(self, s, p, data->y[row]);
+    double highest[UC_LOGISTIC_ROWS], total[UC_LOGISTIC_ROWS];
+    uc_softmax_rows(p, highest, total, s, rows, self->K, self->S);
+    for (size_t i = 0; i < rows; i++) {
+        const row_scores row = {s + i * self->S, p + i * self->S, highest[i], total[i],
+                                weight_of(self, first + i)};
+        sum->rest += 0.0 * highest[i] * total[i]; /* not a number if a score is not finite */
+        if (data->soft)
+            soft_gradient_of(sum, &row, self, data->soft + (first + i) * self->K, work);
+        else
+            gradient_of(sum, &row, self, data->y[first + i], work);
+    }
 }
 
-double uc_logistic_row_gradient(const problem *self, double *s, double *p, size_t row, double *work)
+/* The gradient in the score of class 1, that of class 0 being 0. The label is class k with weight `share`. */
+static inline double pair_gradient_of(loss_sum *sum, const problem *self, const row_scores *row, size_t k,
+                                      double share)
 {
-    if (self->S >= self->K)
-        return labelled_gradient(self, s, p, row, work);
-    double scores[2] = {0.0, s[0]}, both[2], soft_work[2];
-    const double loss = labelled_gradient(self, scores, both, row, soft_work);
-    s[0] = scores[1];
-    p[0] = both[1];
-    return loss;
+    const double *p = row->p;
+    if (self->correction == UC_CORRECTION_FORWARD) {
+        const double *C = self->C + 2 * k, inverse = 1.0 / fmax(C[0] * p[0] + C[1] * p[1], LEAST);
+        add_log(sum, row->weight * share, inverse);
+        return share * (p[1] - C[1] * p[1] * inverse);
+    }
+    double own = (double)k, factor = 1.0;
+    if (self->correction == UC_CORRECTION_BACKWARD) {
+        own = self->B[2 + k];
+        factor = self->B[k] + own;
+    }
+    add_loss(sum, row, share * factor, share * own * row->s[0]);
+    return share * (factor * p[1] - own);
+}
+
+static void pair_gradient(loss_sum *sum, const problem *self, double *s, double *p, size_t first, size_t rows)
+{
+    const uc_dataset *data = self->data;
+    for (size_t i = 0; i < rows; i++)
+        p[i] = -fabs(s[i]);
+    uc_exponential(p, rows);
+    for (size_t i = 0; i < rows; i++) {
+        const double total = 1.0 + p[i], higher = 1.0 / total, lower = p[i] * higher;
+        const bool positive = s[i] > 0.0;
+        const double both[2] = {positive ? lower : higher, positive ? higher : lower};
+        const row_scores row = {s + i, both, positive ? s[i] : 0.0, total, weight_of(self, first + i)};
+        double gradient = 0.0;
+        sum->rest += 0.0 * s[i]; /* not a number if the score is not finite */
+        if (!data->soft)
+            gradient = pair_gradient_of(sum, self, &row, data->y[first + i], 1.0);
+        for (size_t k = 0; data->soft && k < 2; k++)
+            gradient += pair_gradient_of(sum, self, &row, k, data->soft[2 * (first + i) + k]);
+        p[i] = both[1];
+        s[i] = gradient;
+    }
+}
+
+double uc_logistic_rows_gradient(const problem *self, double *s, double *p, size_t first, size_t rows,
+                                 double *work)
+{
+    loss_sum sum = {0.0, 1.0};
+    assert(rows <= UC_LOGISTIC_ROWS);
+    if (self->S < self->K)
+        pair_gradient(&sum, self, s, p, first, rows);
+    else
+        many_gradient(&sum, self, s, p, first, rows, work);
+    return sum.rest + log(sum.product);
 }
 
 /* ---- curvature ---- */
 
-/* a becomes J a. */
-static void times_spread(double *a, const double *p, size_t K)
+/* The sum of a_q b_q, for a length that is a multiple of four. */
+static double product_of(const double *a, const double *b, size_t length)
 {
-    double mean = 0.0;
-    for (size_t q = 0; q < K; q++)
-        mean += p[q] * a[q];
-    for (size_t q = 0; q < K; q++)
-        a[q] = p[q] * (a[q] - mean);
+    double lanes[UC_LANES] = {0};
+    for (size_t q = 0; q < length; q += UC_LANES)
+        for (size_t lane = 0; lane < UC_LANES; lane++)
+            lanes[lane] += a[q + lane] * b[q + lane];
+    return uc_lane_sum(lanes);
 }
 
-/* out += weight J(r) a for the label k; `out` and `a` are not the same. */
-static void add_posterior_spread(double *out, double weight, const problem *self, const double *a,
-                                 const double *p, size_t k)
+/* a -= share J(r) a for the label k, where `along` was a; both are not the same memory. */
+static void subtract_posterior_spread(double *a, double share, const problem *self, const double *along,
+                                      const double *p, size_t k)
 {
-    const double *row = self->C + k * self->K;
-    double observed = 0.0, along = 0.0;
+    const double *C = self->C + k * self->K;
+    double observed = 0.0, sum = 0.0;
     for (size_t q = 0; q < self->K; q++) {
-        observed += row[q] * p[q];
-        along += row[q] * p[q] * a[q];
+        observed += C[q] * p[q];
+        sum += C[q] * p[q] * along[q];
     }
     observed = fmax(observed, LEAST);
-    const double mean = along / observed, scale = weight / observed;
+    const double mean = sum / observed, scale = share / observed;
     for (size_t q = 0; q < self->K; q++)
-        out[q] += scale * row[q] * p[q] * (a[q] - mean);
+        a[q] -= scale * C[q] * p[q] * (along[q] - mean);
 }
 
-static void product(const problem *self, double *a, const double *p, size_t row, double *work)
+/* `along`: S numbers. */
+static void many_product(const problem *self, double *a, const double *p, size_t row, double *along)
 {
     const uc_dataset *data = self->data;
-    const size_t K = self->K;
-    memset(work, 0, K * sizeof *work);
-    if (self->correction == UC_CORRECTION_FORWARD && data->soft) {
-        for (size_t k = 0; k < K; k++)
-            if (data->soft[row * K + k] != 0.0)
-                add_posterior_spread(work, data->soft[row * K + k], self, a, p, k);
-    } else if (self->correction == UC_CORRECTION_FORWARD) {
-        add_posterior_spread(work, 1.0, self, a, p, data->y[row]);
+    const size_t K = self->K, S = self->S;
+    double mean = 0.0;
+    if (S % UC_LANES == 0)
+        mean = product_of(p, a, S);
+    for (size_t q = 0; q < K && S % UC_LANES != 0; q++)
+        mean += p[q] * a[q];
+    memcpy(along, a, S * sizeof *along);
+    for (size_t q = 0; q < S; q++)
+        a[q] = p[q] * (a[q] - mean);
+    if (self->correction != UC_CORRECTION_FORWARD)
+        return;
+    if (!data->soft) {
+        subtract_posterior_spread(a, 1.0, self, along, p, data->y[row]);
+        return;
     }
-    times_spread(a, p, K);
-    for (size_t q = 0; q < K; q++)
-        a[q] -= work[q];
+    for (size_t k = 0; k < K; k++)
+        if (data->soft[row * K + k] != 0.0)
+            subtract_posterior_spread(a, data->soft[row * K + k], self, along, p, k);
 }
 
-void uc_logistic_row_product(const problem *self, double *a, const double *p, size_t row, double *work)
+static double spread_of(double p)
 {
-    if (self->S >= self->K) {
-        product(self, a, p, row, work);
-        return;
-    }
-    if (self->correction != UC_CORRECTION_FORWARD) {
-        a[0] *= p[0] * (1.0 - p[0]);
-        return;
-    }
-    const double both[2] = {1.0 - p[0], p[0]};
-    double scores[2] = {0.0, a[0]}, two[2];
-    product(self, scores, both, row, two);
-    a[0] = scores[1];
+    return p * (1.0 - p);
+}
+
+static double posterior_spread(const problem *self, double p, size_t k)
+{
+    const double *C = self->C + 2 * k;
+    return spread_of(C[1] * p / fmax(C[0] * (1.0 - p) + C[1] * p, LEAST));
+}
+
+double uc_logistic_pair_curvature(const problem *self, double p, size_t row)
+{
+    const uc_dataset *data = self->data;
+    if (self->correction != UC_CORRECTION_FORWARD)
+        return spread_of(p);
+    if (!data->soft)
+        return spread_of(p) - posterior_spread(self, p, data->y[row]);
+    const double *soft = data->soft + 2 * row;
+    return spread_of(p) - soft[0] * posterior_spread(self, p, 0) - soft[1] * posterior_spread(self, p, 1);
+}
+
+void uc_logistic_rows_product(const problem *self, double *a, const double *p, size_t first, size_t rows,
+                              double *work)
+{
+    for (size_t i = 0; i < rows && self->S < self->K; i++)
+        a[i] *= uc_logistic_pair_curvature(self, p[i], first + i);
+    for (size_t i = 0; i < rows && self->S >= self->K; i++)
+        many_product(self, a + i * self->S, p + i * self->S, first + i, work);
 }
 
 void uc_logistic_column_squares(double *sum, const problem *self)
@@ -219,7 +288,7 @@ void uc_logistic_column_squares(double *sum, const problem *self)
     const uc_matrix *X = &self->data->X;
     for (size_t i = 0; i < X->rows; i++) {
         const uc_row row = uc_matrix_row(X, i);
-        const double weight = self->weights ? self->weights[i] : 1.0;
+        const double weight = weight_of(self, i);
         for (size_t k = 0; k < row.count; k++)
             sum[uc_row_column(row, k)] += weight * (double)row.values[k] * (double)row.values[k];
     }

@@ -190,18 +190,18 @@ static void mean_forward_curvature_is_the_mean_square_of_gradients(void **state)
     sample_problem sample;
     make_problem(&sample, 5, 8, UC_CORRECTION_FORWARD, false, false);
     const double scores[5] = {0.3, -1, 0.8, 0.1, -0.4}, direction[5] = {1, 0.5, -2, 0.7, 0};
-    double p[5], work[5], mean[5] = {0}, expected[5] = {0};
+    double p[8], work[8], mean[5] = {0}, expected[5] = {0};
     for (uint32_t y = 0; y < 5; y++) {
-        double g[5], product[5], observed = 0, along = 0;
+        double g[8], product[8] = {0}, observed = 0, along = 0;
         sample.data.y[0] = y;
-        memcpy(g, scores, sizeof g);
-        memcpy(product, direction, sizeof product);
-        (void)uc_logistic_row_gradient(&sample.problem, g, p, 0, work);
+        memcpy(g, scores, sizeof scores);
+        memcpy(product, direction, sizeof direction);
+        (void)uc_logistic_rows_gradient(&sample.problem, g, p, 0, 1, work);
         for (size_t q = 0; q < 5; q++) {
             observed += sample.noise.values[y * 5 + q] * p[q];
             along += g[q] * direction[q];
         }
-        uc_logistic_row_product(&sample.problem, product, p, 0, work);
+        uc_logistic_rows_product(&sample.problem, product, p, 0, 1, work);
         for (size_t q = 0; q < 5; q++) {
             expected[q] += observed * along * g[q];
             mean[q] += observed * product[q];
