@@ -3,6 +3,7 @@
 #define UC_LOGISTIC_H
 
 #include "learn/learner.h"
+#include "learn/minimise.h"
 
 #define UC_LOGISTIC_MOST_LANES ((size_t)8)
 #define UC_LOGISTIC_ROWS ((size_t)64) /* at once; a dense block of them stays in the cache */
@@ -31,19 +32,31 @@ typedef struct uc_logistic_problem {
     double *residuals;          /* n x S, those of the last gradient */
     /* For summing it in lanes of rows, each with its own sum: lane_count x (1 + d) S; NULL: no lanes. */
     double *lanes;
-    size_t lane_count;     /* at most UC_LOGISTIC_MOST_LANES */
-    double *probabilities; /* n x S: saved by the gradient for the curvature; NULL: not saved */
+    size_t lane_count; /* at most UC_LOGISTIC_MOST_LANES */
+    /* n x S each, for Newton steps: saved by the gradient for the curvature, and for what follows; NULL: not
+     * saved */
+    double *probabilities, *scores;
 } uc_logistic_problem;
 
 /* The objective at W, (1 + d) x S, and its gradient, which has the same shape. */
 uc_status uc_logistic_gradient(double *objective, double *gradient, const double *W,
                                const uc_logistic_problem *self, const uc_context *context);
+/* The same; `known`: the problem has the scores at W. */
+uc_status uc_logistic_gradient_at(double *objective, double *gradient, const double *W, bool known,
+                                  const uc_logistic_problem *self, const uc_context *context);
 /* The curvature at the point of the last gradient, times V, which has the same shape. */
 uc_status uc_logistic_product(double *product, const double *V, const uc_logistic_problem *self,
                               const uc_context *context);
 
-/* Allocates lanes, the transposed data (in *by_column) with residuals, or probabilities, where that is faster
- * (logistic_plan.c). The caller frees them, also after a failure. */
+/* The factor of |w|^2 / 2. Two classes have weights +-w/2, w being their difference: 2 (w/2)^2 = w^2/2. */
+double uc_logistic_penalty(const uc_logistic_problem *self);
+/* Newton steps from `weights`; if they do not get close to the minimum, gives up and restores the weights. */
+uc_status uc_logistic_newton(uc_minimum *out, double *weights, const uc_logistic_problem *self,
+                             const uc_conditioning *conditioning, const uc_logistic_settings *settings,
+                             const uc_context *context);
+
+/* Allocates lanes, the transposed data (in *by_column) with residuals, or probabilities and scores, where
+ * that is faster (logistic_plan.c). The caller frees them, also after a failure. */
 uc_status uc_logistic_plan(uc_logistic_problem *self, uc_matrix *by_column, const uc_fit *fit);
 
 /* ---- for at most UC_LOGISTIC_ROWS rows, from `first` on (logistic_loss.c); `work`: S numbers ---- */

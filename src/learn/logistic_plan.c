@@ -11,14 +11,14 @@
 
 /* Newton steps are for rows that are mostly zeros and have similar lengths. On raw word counts, where a few
  * rows are far longer than others, conjugate gradients need hundreds of products per step. Newton steps keep
- * the probabilities of all rows, which must fit in what L-BFGS would keep plus a quarter of the data. */
+ * two numbers for each row and class, which must fit in what L-BFGS would keep plus a quarter of the data. */
 static uc_status plan_newton(uc_logistic_problem *self, const uc_fit *fit)
 {
     const uc_matrix *X = &fit->data->X;
     const uc_comm *comm = uc_comm_of(fit->context);
     const double entries = (double)uc_matrix_entries(X), S = (double)self->S, d = (double)X->cols;
     const double n = (double)fit->rows, room = VECTORS_SAVED * d * S + entries / 4;
-    double sums[4] = {entries, !uc_matrix_is_sparse(X) || (double)X->rows * S > room};
+    double sums[4] = {entries, !uc_matrix_is_sparse(X) || 2.0 * (double)X->rows * S > room};
     for (size_t i = 0; i < X->rows && sums[1] == 0.0; i++) {
         const double square = uc_row_norm2(uc_matrix_row(X, i));
         sums[2] += square / n;
@@ -30,7 +30,8 @@ static uc_status plan_newton(uc_logistic_problem *self, const uc_fit *fit)
     if (!(sums[3] <= UNEVEN * sums[2] * sums[2]))
         return UC_OK;
     self->probabilities = uc_alloc(X->rows * self->S, sizeof *self->probabilities);
-    status = self->probabilities ? UC_OK : UC_ERR_NOMEM;
+    self->scores = uc_alloc(X->rows * self->S, sizeof *self->scores);
+    status = self->probabilities && self->scores ? UC_OK : UC_ERR_NOMEM;
     return uc_comm_agree(comm, status);
 }
 

@@ -8,8 +8,10 @@
  *
  * Conjugate gradients on M^-1 H s = -M^-1 g stop when an iteration lowers q by no more than a fifth of the
  * mean decrease per iteration so far, or at a direction in which H is negative. In the latter case the step
- * is what was found before, or the first direction. The step is halved until f decreases by a hundredth of
- * what its slope promises.
+ * is what was found before, or the first direction. A line search finds about the smallest f along the step:
+ * where the slope is a tenth of what it was, and f has decreased by a hundredth of what that promised. For
+ * logistic regression a point of it costs far less than a product, and the first steps would otherwise be
+ * too short, since its curvature decreases on the way.
  *
  * The rows are read only by the gradient and the products. Vectors are processed in blocks by all threads;
  * the sums of the blocks are added in order, so that the bytes are the same for any number of threads.
@@ -20,10 +22,12 @@
 #include <string.h>
 
 #define NUMBERS_PER_BLOCK ((size_t)8192)
-#define ENOUGH 0.2       /* of the mean decrease of q: an iteration that achieves no more is the last */
+#define ENOUGH .2        /* of the mean decrease of q: an iteration that achieves no more is the last */
 #define MOST_PRODUCTS 40 /* per step: if more are needed, the curvature is ill-conditioned */
 #define SUFFICIENT 0.01  /* share of the decrease that the slope promises */
-#define MOST_HALVINGS 4
+#define FLAT .02         /* of the slope at the start: the line search is done */
+#define MOST_POINTS 6    /* of the line search */
+#define MOST_GROWTH 4.0  /* from point to point */
 
 typedef struct search {
     uc_objective_fn *objective;
@@ -34,7 +38,7 @@ typedef struct search {
     size_t count, blocks;
     double tolerance;
     double *x;
-    double *trial, *gradient, *trial_gradient;
+    double *gradient;
     double *step, *residual;     /* s, and -g - H s */
     double *direction, *product; /* of conjugate gradients, and H times it */
     double *diagonal;            /* M */
@@ -128,13 +132,22 @@ static void turn(double *sums, const search *self, double factor, size_t first, 
         self->direction[i] = self->residual[i] * self->diagonal[i] + factor * self->direction[i];
 }
 
-/* x + t s; sums <g, s>. */
-static void try_step(double *sums, const search *self, double factor, size_t first, size_t last)
+/* Sums <g, s>. */
+static void descent(double *sums, const search *self, double factor, size_t first, size_t last)
 {
-    for (size_t i = first; i < last; i++) {
-        self->trial[i] = self->x[i] + factor * self->step[i];
-        sums[0] += self->gradient[i] * self->step[i];
-    }
+    double lanes[LANES] = {0};
+    (void)factor;
+    for (size_t i = first; i < last; i++)
+        lanes[i % LANES] += self->gradient[i] * self->step[i];
+    sums[0] = joined(lanes);
+}
+
+/* x += t s */
+static void move(double *sums, const search *self, double factor, size_t first, size_t last)
+{
+    (void)sums;
+    for (size_t i = first; i < last; i++)
+        self->x[i] += factor * self->step[i];
 }
 
 /* Computes the step; *found: within MOST_PRODUCTS products. */
@@ -172,34 +185,87 @@ static uc_status find_step(bool *found, search *self)
     return status;
 }
 
-/* Takes the step, halved until the value decreases; *moved: whether it did. */
-static uc_status go(bool *moved, search *self)
+/* A point of the line search. */
+typedef struct point {
+    double factor, slope;
+} point;
+
+/* The next factor: where a straight line through the slopes at two points is 0, at most MOST_GROWTH times the
+ * larger one; half-way if that is not between `low` and `high` (INFINITY: none). */
+static double next_factor(point a, point b, double low, double high)
 {
-    *moved = false;
-    double factor = 1.0;
-    for (int tries = 0; tries <= MOST_HALVINGS && !*moved; tries++, factor /= 2) {
-        double sums[SUMS], value = NAN;
-        uc_status status = go_through(sums, self, try_step, factor);
-        if (status == UC_OK)
-            status = self->objective(&value, self->trial_gradient, self->trial, self->user);
-        self->found.evaluations++;
+    double next = a.factor - a.slope * (b.factor - a.factor) / (b.slope - a.slope);
+    if (isfinite(high))
+        return next > low && next < high ? next : (low + high) / 2;
+    const double most = MOST_GROWTH * fmax(a.factor, b.factor);
+    return next > low && next < most ? next : most;
+}
+
+/* Finds a factor of the step; 0: none decreases the value as much as it should. */
+static uc_status search_line(double *factor, const search *self, double slope)
+{
+    point before = {0.0, slope}, at = {1.0, 0.0};
+    double low = 0.0, high = INFINITY, best = INFINITY;
+    *factor = 0.0;
+    for (int points = 0; points < MOST_POINTS; points++) {
+        double value = NAN;
+        const uc_status status = self->curvature->look_along(&value, &at.slope, at.factor, self->user);
         if (status != UC_OK)
             return status;
-        *moved = value <= self->found.value + SUFFICIENT * factor * sums[0]; /* false if NaN */
-        if (!*moved)
-            continue;
-        self->found.value = value;
-        memcpy(self->x, self->trial, self->count * sizeof *self->x);
-        memcpy(self->gradient, self->trial_gradient, self->count * sizeof *self->gradient);
+        const bool enough = value <= self->found.value + SUFFICIENT * at.factor * slope; /* false if NaN */
+        if (enough && value < best) {
+            best = value;
+            *factor = at.factor;
+        }
+        if (enough && fabs(at.slope) <= FLAT * fabs(slope))
+            break;
+        const bool short_of = enough && at.slope < 0.0;
+        const double next =
+            short_of ? next_factor(before, at, at.factor, high) : next_factor(before, at, low, at.factor);
+        if (short_of) {
+            low = at.factor;
+            before = at;
+        } else {
+            high = at.factor;
+        }
+        at.factor = next;
     }
     return UC_OK;
+}
+
+/* Takes the step; *moved: whether any multiple of it decreases the value. */
+static uc_status go(bool *moved, search *self)
+{
+    double sums[SUMS], factor = 0.0;
+    *moved = false;
+    uc_status status = go_through(sums, self, descent, 0.0);
+    if (status == UC_OK)
+        status = self->curvature->begin_line(self->x, self->step, self->user);
+    if (status == UC_OK)
+        status = search_line(&factor, self, sums[0]);
+    if (status != UC_OK || factor == 0.0)
+        return status;
+    *moved = true;
+    status = go_through(sums, self, move, factor);
+    self->curvature->follow_line(factor, self->user);
+    if (status == UC_OK)
+        status = self->objective(&self->found.value, self->gradient, self->x, self->user);
+    self->found.evaluations++;
+    return status;
+}
+
+/* How far x is from stationary; overwrites the direction and its product. */
+static void measure_excess(search *self)
+{
+    memcpy(self->direction, self->gradient, self->count * sizeof *self->gradient);
+    self->found.excess =
+        uc_excess(self->direction, self->x, self->count, self->conditioning, self->tolerance, self->product);
 }
 
 static uc_status report(search *self, uint64_t iterations)
 {
     char detail[96];
-    self->found.excess = uc_excess(self->trial_gradient, self->x, self->count, self->conditioning,
-                                   self->tolerance, self->trial);
+    measure_excess(self);
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e times the tolerance", self->found.value,
              self->found.excess);
     return uc_report(self->context, "training", (double)self->found.iterations, (double)iterations, detail);
@@ -209,11 +275,9 @@ static uc_status run(search *self, uint64_t iterations)
 {
     bool goes_on = true;
     uc_status status = self->objective(&self->found.value, self->gradient, self->x, self->user);
-    memcpy(self->trial_gradient, self->gradient, self->count * sizeof *self->gradient);
     self->found.evaluations++;
     if (status == UC_OK)
-        self->found.excess = uc_excess(self->trial_gradient, self->x, self->count, self->conditioning,
-                                       self->tolerance, self->trial);
+        measure_excess(self);
     while (status == UC_OK && self->found.excess > 1.0 && self->found.iterations < iterations) {
         status = find_step(&goes_on, self);
         if (status == UC_OK && goes_on)
@@ -242,8 +306,8 @@ uc_status uc_newton(uc_minimum *out, double *x, size_t count, uc_objective_fn *o
                    .x = x,
                    .sums = uc_alloc(blocks * SUMS, sizeof(double)),
                    .found = {.excess = INFINITY}};
-    double **const vectors[] = {&self.trial,    &self.gradient,  &self.trial_gradient, &self.step,
-                                &self.residual, &self.direction, &self.product,        &self.diagonal};
+    double **const vectors[] = {&self.gradient,  &self.step,    &self.residual,
+                                &self.direction, &self.product, &self.diagonal};
     enum { VECTORS = sizeof vectors / sizeof *vectors };
     double *room = uc_alloc(count, VECTORS * sizeof *room);
     for (size_t v = 0; v < VECTORS && room; v++)

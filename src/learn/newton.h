@@ -4,10 +4,18 @@
 
 #include "learn/minimise.h"
 
-/* The second derivative H of the objective, at the point of the last evaluation. */
+/* What else the search needs of the objective, at the point x of its last evaluation. */
 typedef struct uc_curvature {
-    uc_status (*product)(double *out, const double *direction, void *user); /* H times the direction */
-    uc_status (*diagonal)(double *out, void *user); /* about that of H, above 0; it only saves products */
+    /* The second derivative H times the direction. */
+    uc_status (*product)(double *out, const double *direction, void *user);
+    /* About that of H, above 0; it only saves products. */
+    uc_status (*diagonal)(double *out, void *user);
+    /* Begins a line search from x along the step; products are no longer possible. */
+    uc_status (*begin_line)(const double *x, const double *step, void *user);
+    /* The value at x + factor step, and its derivative by the factor. */
+    uc_status (*look_along)(double *value, double *slope, double factor, void *user);
+    /* The next evaluation will be at x + factor step. */
+    void (*follow_line)(double factor, void *user);
 } uc_curvature;
 
 /* Like uc_minimise, from x. It gives up, with an excess above 1 and at the best point so far, if a step takes

@@ -182,6 +182,25 @@ static void products_are_differences_of_gradients(void **state)
             }
 }
 
+/* With the scores that the gradient saved it is the same again, bit for bit. */
+static void a_gradient_of_known_scores_is_the_same(void **state)
+{
+    (void)state;
+    for (int columns = 0; columns < 2; columns++) {
+        sample_problem sample;
+        double W[64], nowhere[64] = {0}, scores[130 * 8], gradient[64], again[64], value, same;
+        make_problem(&sample, 5, 8, UC_CORRECTION_FORWARD, true, columns);
+        sample.problem.scores = scores;
+        sample.problem.l2 = 0;
+        draw(W, 8, 5, 1);
+        assert_ok(uc_logistic_gradient(&value, gradient, W, &sample.problem, NULL));
+        assert_ok(uc_logistic_gradient_at(&same, again, nowhere, true, &sample.problem, NULL));
+        assert_true(value == same);
+        assert_memory_equal(gradient, again, sizeof gradient);
+        free_problem(&sample);
+    }
+}
+
 /* When labels are drawn from o = C p, the mean of the second derivative over them is that of the product of
  * the gradient with itself. */
 static void mean_forward_curvature_is_the_mean_square_of_gradients(void **state)
@@ -550,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_is_that_of_the_formula),
         cmocka_unit_test(products_are_differences_of_gradients),
+        cmocka_unit_test(a_gradient_of_known_scores_is_the_same),
         cmocka_unit_test(mean_forward_curvature_is_the_mean_square_of_gradients),
         cmocka_unit_test(two_classes_by_their_difference_are_the_same),
         cmocka_unit_test(training_ends_at_the_minimum),
