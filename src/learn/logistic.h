@@ -44,9 +44,10 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
 /* The same; `known`: the problem has the scores at W. */
 uc_status uc_logistic_gradient_at(double *objective, double *gradient, const double *W, bool known,
                                   const uc_logistic_problem *self, const uc_context *context);
-/* The curvature at the point of the last gradient, times V, which has the same shape. */
-uc_status uc_logistic_product(double *product, const double *V, const uc_logistic_problem *self,
-                              const uc_context *context);
+/* The curvature at the point of the last gradient, times V, which has the same shape; *along becomes the
+ * product of this with V. */
+uc_status uc_logistic_product(double *product, double *along, const double *V,
+                              const uc_logistic_problem *self, const uc_context *context);
 
 /* The factor of |w|^2 / 2. Two classes have weights +-w/2, w being their difference: 2 (w/2)^2 = w^2/2. */
 double uc_logistic_penalty(const uc_logistic_problem *self);

@@ -17,6 +17,7 @@
 #include "linalg/linalg.h"
 
 #define NUMBERS_PER_BLOCK ((size_t)8192)
+#define COLUMNS_PER_BLOCK ((size_t)512)
 #define LEAST_SPREAD 1e-12 /* of p (1 - p) */
 #define FAR 100.0          /* times the tolerance: beyond it, L-BFGS ignores where Newton's method ended */
 
@@ -41,10 +42,10 @@ static uc_status evaluate(double *objective, double *gradient, const double *W, 
     return uc_logistic_gradient_at(objective, gradient, W, known, self->problem, self->context);
 }
 
-static uc_status multiply(double *product, const double *direction, void *user)
+static uc_status multiply(double *product, double *along, const double *direction, void *user)
 {
     const search *self = user;
-    return uc_logistic_product(product, direction, self->problem, self->context);
+    return uc_logistic_product(product, along, direction, self->problem, self->context);
 }
 
 /* ---- approximate diagonal of the curvature ---- */
@@ -63,6 +64,28 @@ static uc_status add_spreads(double *sum, size_t first, size_t last, void *user)
     return UC_OK;
 }
 
+typedef struct diagonal_job {
+    const search *search;
+    const double *spread; /* the means of p (1 - p), and the number of rows */
+    double *out;
+} diagonal_job;
+
+static uc_status fill_diagonal(size_t block, void *user)
+{
+    const diagonal_job *job = user;
+    const problem *self = job->search->problem;
+    const size_t S = self->S;
+    const uc_range columns = uc_block_range(block, self->data->X.cols, COLUMNS_PER_BLOCK);
+    for (size_t j = columns.first; j < columns.last; j++) {
+        const double square = job->search->column_squares[j] / job->spread[S];
+        for (size_t q = 0; q < S; q++) {
+            const double curvature = square * job->spread[q] + uc_logistic_penalty(self);
+            job->out[(j + 1) * S + q] = curvature > 0.0 ? curvature : 1.0;
+        }
+    }
+    return UC_OK;
+}
+
 /* The mean square of a column times the mean p (1 - p) of a class: exact at the start, where all p are equal.
  * All offsets get the same number, which keeps their sum at 0; the objective does not depend on it. A column
  * without values and penalty has no curvature and does not change in any step, so 1 will do. */
@@ -71,11 +94,11 @@ static uc_status diagonal(double *out, void *user)
     const search *self = user;
     const problem *of = self->problem;
     const size_t S = of->S, d = of->data->X.cols;
+    const uc_context fitting = uc_context_for_work(self->context, (double)(d * S));
     double *spread = uc_alloc(S + 1, sizeof *spread);
     if (!spread)
         return UC_ERR_NOMEM;
-    const uc_status status =
-        uc_sum_over(self->context, of->data->X.rows, add_spreads, (void *)of, spread, S + 1);
+    uc_status status = uc_sum_over(self->context, of->data->X.rows, add_spreads, (void *)of, spread, S + 1);
     double mean = 0.0;
     for (size_t q = 0; q < S; q++) {
         spread[q] = fmax(spread[q] / spread[S], LEAST_SPREAD);
@@ -83,12 +106,9 @@ static uc_status diagonal(double *out, void *user)
     }
     for (size_t q = 0; q < S; q++)
         out[q] = mean;
-    for (size_t j = 0; j < d; j++)
-        for (size_t q = 0; q < S; q++) {
-            const double curvature =
-                self->column_squares[j] / spread[S] * spread[q] + uc_logistic_penalty(of);
-            out[(j + 1) * S + q] = curvature > 0.0 ? curvature : 1.0;
-        }
+    diagonal_job job = {self, spread, out};
+    if (status == UC_OK)
+        status = uc_run_blocks(&fitting, uc_block_count(d, COLUMNS_PER_BLOCK), fill_diagonal, &job);
     uc_free(spread);
     return status;
 }

@@ -133,6 +133,45 @@ static uc_status sum_by_row(double *out, double *totals, row_job *job, const uc_
     return status;
 }
 
+/* ---- means over the rows, and the penalty ---- */
+
+double uc_logistic_penalty(const problem *self)
+{
+    return self->S < self->K ? self->l2 / 2 : self->l2;
+}
+
+enum { SQUARES, ALONG, PRODUCTS }; /* <w, w>, and <w, mean> */
+
+/* Turns sums into means and adds the penalty's part at the weights w; neither includes the offsets. */
+typedef struct mean_job {
+    double *sums;
+    const double *w;
+    double number, penalty;
+    size_t count;
+    double *products; /* PRODUCTS per block */
+} mean_job;
+
+static void finish_range(const mean_job *job, size_t block, uc_range range)
+{
+    double lanes[PRODUCTS][UC_LANES] = {{0}};
+    const double share = 1.0 / job->number;
+    for (size_t i = range.first; i < range.last; i++) {
+        const double w = job->w[i], mean = job->sums[i] * share + job->penalty * w;
+        job->sums[i] = mean;
+        lanes[SQUARES][i % UC_LANES] += w * w;
+        lanes[ALONG][i % UC_LANES] += w * mean;
+    }
+    for (size_t k = 0; k < PRODUCTS; k++)
+        job->products[block * PRODUCTS + k] = uc_lane_sum(lanes[k]);
+}
+
+static uc_status finish_block(size_t block, void *user)
+{
+    const mean_job *job = user;
+    finish_range(job, block, uc_block_range(block, job->count, NUMBERS_PER_BLOCK));
+    return UC_OK;
+}
+
 /* ---- with more columns than rows, where a sum per thread would be longer than the data ---- */
 
 /* Computes the residuals of rows first .. last-1; adds the offsets' part of the gradient, then the totals. */
@@ -155,27 +194,33 @@ static uc_status add_residuals(double *sum, size_t first, size_t last, void *use
 
 typedef struct columns_job {
     const problem *problem;
-    double *gradient; /* of the weights, d x S */
+    double *gradient;      /* of the weights, d x S */
+    const mean_job *means; /* finishes columns while they are in the cache; NULL: not all are summed yet */
 } columns_job;
 
 static uc_status multiply_columns(size_t block, void *user)
 {
     const columns_job *job = user;
     const problem *self = job->problem;
-    const size_t S = self->S, d = self->by_column->rows, first = block * COLUMNS_PER_BLOCK;
-    for (size_t j = first; j < d && j < first + COLUMNS_PER_BLOCK; j++) {
+    const size_t S = self->S;
+    const uc_range columns = uc_block_range(block, self->by_column->rows, COLUMNS_PER_BLOCK);
+    for (size_t j = columns.first; j < columns.last; j++) {
         double *sum = job->gradient + j * S;
         memset(sum, 0, S * sizeof *sum);
         uc_row_scores(sum, uc_matrix_row(self->by_column, j), self->residuals, S);
     }
+    if (job->means)
+        finish_range(job->means, block, (uc_range){columns.first * S, columns.last * S});
     return UC_OK;
 }
 
-static uc_status sum_by_column(double *out, double *totals, row_job *job, const uc_context *context)
+/* A process alone sets *blocks to the number of those that are finished. */
+static uc_status sum_by_column(double *out, double *totals, row_job *job, mean_job *means, size_t *blocks,
+                               const uc_context *context)
 {
     const problem *self = job->problem;
-    const size_t S = self->S, d = self->data->X.cols;
-    columns_job columns = {self, out + S};
+    const size_t S = self->S, d = self->data->X.cols, all = uc_block_count(d, COLUMNS_PER_BLOCK);
+    columns_job columns = {self, out + S, uc_is_shared(context) ? NULL : means};
     double *sum = uc_alloc(S + TOTALS, sizeof *sum);
     if (!sum)
         return UC_ERR_NOMEM;
@@ -183,8 +228,11 @@ static uc_status sum_by_column(double *out, double *totals, row_job *job, const 
     memcpy(out, sum, S * sizeof *sum);
     memcpy(totals, sum + S, TOTALS * sizeof *sum);
     uc_free(sum);
+    means->number = totals[NUMBER];
     if (status == UC_OK)
-        status = uc_run_blocks(context, uc_block_count(d, COLUMNS_PER_BLOCK), multiply_columns, &columns);
+        status = uc_run_blocks(context, all, multiply_columns, &columns);
+    if (columns.means)
+        *blocks = all;
     if (status != UC_OK)
         return status;
     return uc_comm_sum(uc_comm_of(context), out + S, d * S);
@@ -243,78 +291,56 @@ static uc_status sum_by_lane(double *out, double *totals, row_job *rows, const u
     return status == UC_OK ? uc_comm_sum(comm, out, used) : status;
 }
 
-/* ---- means over the rows, and the penalty ---- */
+/* ---- the gradient and products ---- */
 
-double uc_logistic_penalty(const problem *self)
-{
-    return self->S < self->K ? self->l2 / 2 : self->l2;
-}
-
-/* Turns sums into means and adds the penalty's part at W; *squares is that of the weights. */
-typedef struct mean_job {
-    double *sums;
-    const double *W;
-    double number, penalty;
-    size_t count;
-    double *squares; /* one per block */
-} mean_job;
-
-static uc_status add_penalty(size_t block, void *user)
-{
-    const mean_job *job = user;
-    const uc_range range = uc_block_range(block, job->count, NUMBERS_PER_BLOCK);
-    double squares = 0.0;
-    for (size_t i = range.first; i < range.last; i++) {
-        const double w = job->W[i];
-        job->sums[i] = job->sums[i] / job->number + job->penalty * w;
-        squares += w * w;
-    }
-    job->squares[block] = squares;
-    return UC_OK;
-}
-
-static uc_status make_means(double *squares, double *sums, const double *W, double number,
-                            const problem *self, const uc_context *context)
-{
-    const size_t S = self->S, count = self->data->X.cols * S,
-                 blocks = uc_block_count(count, NUMBERS_PER_BLOCK);
-    mean_job job = {
-        sums + S, W + S, number, uc_logistic_penalty(self), count, uc_alloc(blocks, sizeof(double))};
-    const uc_context fitting = uc_context_for_work(context, (double)count);
-    *squares = 0.0;
-    if (!job.squares)
-        return UC_ERR_NOMEM;
-    for (size_t i = 0; i < S; i++)
-        sums[i] = self->free_offset ? sums[i] / number : 0.0;
-    const uc_status status = uc_run_blocks(&fitting, blocks, add_penalty, &job);
-    for (size_t b = 0; b < blocks; b++)
-        *squares += job.squares[b];
-    uc_free(job.squares);
-    return status;
-}
-
-static uc_status sum_rows(double *out, double *totals, double *squares, row_job *job,
+/* `products`: those of finish_range, over all weights. */
+static uc_status sum_rows(double *out, double *totals, double *products, row_job *job,
                           const uc_context *context)
 {
-    uc_status status;
-    if (job->problem->lanes)
+    const problem *self = job->problem;
+    const size_t S = self->S, d = self->data->X.cols, count = d * S;
+    const size_t most = uc_block_count(count, NUMBERS_PER_BLOCK) + uc_block_count(d, COLUMNS_PER_BLOCK);
+    const uc_context fitting = uc_context_for_work(context, (double)count);
+    mean_job means = {.sums = out + S,
+                      .w = job->W + S,
+                      .penalty = uc_logistic_penalty(self),
+                      .count = count,
+                      .products = uc_alloc(most, PRODUCTS * sizeof(double))};
+    size_t blocks = 0;
+    uc_status status = means.products ? UC_OK : UC_ERR_NOMEM;
+    status = uc_comm_agree(uc_comm_of(context), status);
+    if (status != UC_OK)
+        goto cleanup;
+    if (self->lanes)
         status = sum_by_lane(out, totals, job, context);
-    else if (job->problem->by_column)
-        status = sum_by_column(out, totals, job, context);
+    else if (self->by_column)
+        status = sum_by_column(out, totals, job, &means, &blocks, context);
     else
         status = sum_by_row(out, totals, job, context);
-    if (status != UC_OK)
-        return status;
-    return make_means(squares, out, job->W, totals[NUMBER], job->problem, context);
+    means.number = totals[NUMBER];
+    if (status == UC_OK && blocks == 0) {
+        blocks = uc_block_count(count, NUMBERS_PER_BLOCK);
+        status = uc_run_blocks(&fitting, blocks, finish_block, &means);
+    }
+    for (size_t q = 0; q < S; q++) {
+        out[q] = self->free_offset ? out[q] / means.number : 0.0;
+        products[ALONG] += job->W[q] * out[q];
+    }
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t k = 0; k < PRODUCTS; k++)
+            products[k] += means.products[b * PRODUCTS + k];
+cleanup:
+    uc_free(means.products);
+    return status;
 }
 
 uc_status uc_logistic_gradient_at(double *objective, double *gradient, const double *W, bool known,
                                   const problem *self, const uc_context *context)
 {
     row_job job = {self, W, false, known};
-    double totals[TOTALS] = {0}, squares = 0.0;
-    const uc_status status = sum_rows(gradient, totals, &squares, &job, context);
-    *objective = totals[LOSS] / totals[NUMBER] + uc_logistic_penalty(self) / 2 * squares;
+    double totals[TOTALS] = {0}, products[PRODUCTS] = {0};
+    const uc_status status = sum_rows(gradient, totals, products, &job, context);
+    *objective = totals[LOSS] / totals[NUMBER] + uc_logistic_penalty(self) / 2 * products[SQUARES];
     return status;
 }
 
@@ -324,10 +350,12 @@ uc_status uc_logistic_gradient(double *objective, double *gradient, const double
     return uc_logistic_gradient_at(objective, gradient, W, false, self, context);
 }
 
-uc_status uc_logistic_product(double *product, const double *V, const problem *self,
+uc_status uc_logistic_product(double *product, double *along, const double *V, const problem *self,
                               const uc_context *context)
 {
     row_job job = {self, V, true, false};
-    double totals[TOTALS] = {0}, squares = 0.0;
-    return sum_rows(product, totals, &squares, &job, context);
+    double totals[TOTALS] = {0}, products[PRODUCTS] = {0};
+    const uc_status status = sum_rows(product, totals, products, &job, context);
+    *along = products[ALONG];
+    return status;
 }

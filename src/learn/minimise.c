@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MEMORY 10       /* pairs of steps and gradients that approximate the curvature */
+#define ROWS_PER_BLOCK ((size_t)512) /* of the weights */
+#define MEMORY 10                    /* pairs of steps and gradients that approximate the curvature */
 #define FAR 100.0       /* times the wanted distance from stationary: more than rounding explains */
 #define PAST 10         /* iterations that show whether the value is still decreasing */
 #define LEAST_FALL 1e-9 /* relative; a line search that achieves less is not tried again */
@@ -44,31 +45,73 @@ typedef struct search {
 } search;
 
 /* The distance from stationary: the length of the gradient relative to that of the point, or to 1 if that is
- * longer. */
-static double excess_at(const double *gradient, const double *point, size_t count, double tolerance)
+ * longer. Both are squared. */
+static double excess_at(double gradient, double point, double tolerance)
 {
-    double squares = 0.0, length = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        squares += gradient[i] * gradient[i];
-        length += point[i] * point[i];
-    }
-    return sqrt(squares) / (tolerance * fmax(1.0, sqrt(length)));
+    return sqrt(gradient) / (tolerance * fmax(1.0, sqrt(point)));
 }
 
 static double excess_of(const search *self, const double *gradient, const double *point)
 {
-    return excess_at(gradient, point, self->count, self->tolerance);
+    double squares = 0.0, length = 0.0;
+    for (size_t i = 0; i < self->count; i++) {
+        squares += gradient[i] * gradient[i];
+        length += point[i] * point[i];
+    }
+    return excess_at(squares, length, self->tolerance);
 }
 
-double uc_excess(double *gradient, const double *x, size_t count, const uc_conditioning *conditioning,
-                 double tolerance, double *work)
+/* The squares of the gradient and of the point, in weights and in variables. */
+enum { GRADIENT, POINT, VARIABLE_GRADIENT, VARIABLE_POINT, SQUARES };
+
+typedef struct excess_job {
+    const double *gradient, *x;
+    const uc_conditioning *conditioning;
+    size_t rows, stride;
+    double *squares; /* SQUARES per block */
+} excess_job;
+
+static uc_status add_squares(size_t block, void *user)
 {
-    const double excess = excess_at(gradient, x, count, tolerance);
-    if (!conditioning)
-        return excess;
-    uc_conditioning_enter(work, conditioning, x);
-    uc_conditioning_turn(gradient, conditioning);
-    return fmax(excess, excess_at(gradient, work, count, tolerance));
+    const excess_job *job = user;
+    const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
+    double sums[SQUARES] = {0};
+    for (size_t j = rows.first; j < rows.last; j++) {
+        const double *g = job->gradient + j * job->stride, *x = job->x + j * job->stride;
+        const double scale = job->conditioning ? job->conditioning->scale[j] : 1.0;
+        double gradient = 0.0, point = 0.0;
+        for (size_t q = 0; q < job->stride; q++) {
+            gradient += g[q] * g[q];
+            point += x[q] * x[q];
+        }
+        sums[GRADIENT] += gradient;
+        sums[POINT] += point;
+        sums[VARIABLE_GRADIENT] += gradient / (scale * scale);
+        sums[VARIABLE_POINT] += point * (scale * scale);
+    }
+    memcpy(job->squares + block * SQUARES, sums, sizeof sums);
+    return UC_OK;
+}
+
+uc_status uc_excess(double *out, const double *gradient, const double *x, size_t count,
+                    const uc_conditioning *conditioning, double tolerance, const uc_context *context)
+{
+    assert(!conditioning || (!conditioning->centre && !conditioning->root));
+    const size_t stride = conditioning ? conditioning->stride : 1, rows = count / stride;
+    const size_t blocks = uc_block_count(rows, ROWS_PER_BLOCK);
+    const uc_context fitting = uc_context_for_work(context, (double)count);
+    double sums[SQUARES] = {0};
+    excess_job job = {gradient, x, conditioning, rows, stride, uc_alloc(blocks, SQUARES * sizeof(double))};
+    if (!job.squares)
+        return UC_ERR_NOMEM;
+    const uc_status status = uc_run_blocks(&fitting, blocks, add_squares, &job);
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t k = 0; k < SQUARES; k++)
+            sums[k] += job.squares[b * SQUARES + k];
+    *out = fmax(excess_at(sums[GRADIENT], sums[POINT], tolerance),
+                excess_at(sums[VARIABLE_GRADIENT], sums[VARIABLE_POINT], tolerance));
+    uc_free(job.squares);
+    return status;
 }
 
 /* The objective at `point`, and the distance from stationary: the larger of those in the variables and in the

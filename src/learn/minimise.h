@@ -24,11 +24,11 @@ uc_status uc_minimise(uc_minimum *out, double *x, size_t count, uc_objective_fn 
                       const uc_conditioning *conditioning, uint64_t iterations, double tolerance,
                       const uc_context *context);
 
-/* The distance of x from stationary, as a multiple of the tolerance: the length of its gradient (which is
- * overwritten) in the weights or, with a change of variables, in the variables if that is larger. `work`:
- * `count` numbers. */
-double uc_excess(double *gradient, const double *x, size_t count, const uc_conditioning *conditioning,
-                 double tolerance, double *work);
+/* The distance of x from stationary, as a multiple of the tolerance: the length of its gradient in the
+ * weights or, with a change of variables, in the variables if that is larger. The change may only scale: it
+ * has neither a centre nor a root. */
+uc_status uc_excess(double *out, const double *gradient, const double *x, size_t count,
+                    const uc_conditioning *conditioning, double tolerance, const uc_context *context);
 
 /* The entries for `iterations` and `tolerance` in a learner's option table. */
 #define UC_MINIMISE_OPTIONS(struct_name)                                                                     \

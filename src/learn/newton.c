@@ -46,7 +46,7 @@ typedef struct search {
     uc_minimum found;
 } search;
 
-enum { SUMS = 2 };
+enum { SUMS = 1 };
 
 /* One pass over the vectors, with a factor; its sums go to `sums`. */
 typedef void pass_fn(double *sums, const search *self, double factor, size_t first, size_t last);
@@ -100,28 +100,16 @@ static void begin_step(double *sums, const search *self, double factor, size_t f
     }
 }
 
-/* Sums <d, H d>. */
-static void measure(double *sums, const search *self, double factor, size_t first, size_t last)
-{
-    double lanes[LANES] = {0};
-    (void)factor;
-    for (size_t i = first; i < last; i++)
-        lanes[i % LANES] += self->direction[i] * self->product[i];
-    sums[0] = joined(lanes);
-}
-
-/* s += a d, r -= a H d; sums <r, r / M>, and <s, r - g> = -2 q(s). */
+/* s += a d, r -= a H d; sums <r, r / M>. */
 static void advance(double *sums, const search *self, double factor, size_t first, size_t last)
 {
-    double squares[LANES] = {0}, along[LANES] = {0};
+    double squares[LANES] = {0};
     for (size_t i = first; i < last; i++) {
-        const double s = self->step[i] += factor * self->direction[i];
+        self->step[i] += factor * self->direction[i];
         const double r = self->residual[i] -= factor * self->product[i];
         squares[i % LANES] += r * r * self->diagonal[i];
-        along[i % LANES] += s * (r - self->gradient[i]);
     }
     sums[0] = joined(squares);
-    sums[1] = joined(along);
 }
 
 /* d = r / M + b d */
@@ -150,35 +138,35 @@ static void move(double *sums, const search *self, double factor, size_t first, 
         self->x[i] += factor * self->step[i];
 }
 
-/* Computes the step; *found: within MOST_PRODUCTS products. */
+/* Computes the step; *found: within MOST_PRODUCTS products. An iteration lowers q by <r, r / M>^2 /
+ * (2 <d, H d>). */
 static uc_status find_step(bool *found, search *self)
 {
-    double sums[SUMS] = {0}, length, q = 0.0;
+    double sums[SUMS] = {0}, length, along = 0.0, lowered = 0.0;
     *found = false;
     uc_status status = self->curvature->diagonal(self->diagonal, self->user);
     if (status == UC_OK)
         status = go_through(sums, self, begin_step, 0.0);
     length = sums[0];
     for (int products = 1; status == UC_OK && products <= MOST_PRODUCTS; products++) {
-        status = self->curvature->product(self->product, self->direction, self->user);
+        status = self->curvature->product(self->product, &along, self->direction, self->user);
         self->found.evaluations++;
-        if (status == UC_OK)
-            status = go_through(sums, self, measure, 0.0);
-        if (status != UC_OK || sums[0] == 0.0 || !isfinite(sums[0])) /* rounding, or not a number */
+        if (status != UC_OK || along == 0.0 || !isfinite(along)) /* rounding, or not a number */
             break;
         /* Negative curvature along d: takes the step found so far, or the first direction. */
-        if (sums[0] < 0.0) {
+        if (along < 0.0) {
             if (products == 1)
                 status = go_through(sums, self, advance, 1.0);
             *found = status == UC_OK;
             break;
         }
-        status = go_through(sums, self, advance, length / sums[0]);
-        const double rest = sums[0], lower = -0.5 * sums[1], fall = q - lower;
-        q = lower;
-        *found = products * fall <= ENOUGH * -q;
+        const double fall = length * length / (2.0 * along);
+        status = go_through(sums, self, advance, length / along);
+        lowered += fall;
+        *found = products * fall <= ENOUGH * lowered;
         if (status != UC_OK || *found)
             break;
+        const double rest = sums[0];
         status = go_through(sums, self, turn, rest / length);
         length = rest;
     }
@@ -254,18 +242,18 @@ static uc_status go(bool *moved, search *self)
     return status;
 }
 
-/* How far x is from stationary; overwrites the direction and its product. */
-static void measure_excess(search *self)
+static uc_status measure_excess(search *self)
 {
-    memcpy(self->direction, self->gradient, self->count * sizeof *self->gradient);
-    self->found.excess =
-        uc_excess(self->direction, self->x, self->count, self->conditioning, self->tolerance, self->product);
+    return uc_excess(&self->found.excess, self->gradient, self->x, self->count, self->conditioning,
+                     self->tolerance, self->context);
 }
 
 static uc_status report(search *self, uint64_t iterations)
 {
     char detail[96];
-    measure_excess(self);
+    const uc_status measured = measure_excess(self);
+    if (measured != UC_OK)
+        return measured;
     snprintf(detail, sizeof detail, "objective %.6f, gradient %.1e times the tolerance", self->found.value,
              self->found.excess);
     return uc_report(self->context, "training", (double)self->found.iterations, (double)iterations, detail);
@@ -277,7 +265,7 @@ static uc_status run(search *self, uint64_t iterations)
     uc_status status = self->objective(&self->found.value, self->gradient, self->x, self->user);
     self->found.evaluations++;
     if (status == UC_OK)
-        measure_excess(self);
+        status = measure_excess(self);
     while (status == UC_OK && self->found.excess > 1.0 && self->found.iterations < iterations) {
         status = find_step(&goes_on, self);
         if (status == UC_OK && goes_on)

@@ -6,8 +6,8 @@
 
 /* What else the search needs of the objective, at the point x of its last evaluation. */
 typedef struct uc_curvature {
-    /* The second derivative H times the direction. */
-    uc_status (*product)(double *out, const double *direction, void *user);
+    /* The second derivative H times the direction; *along becomes <direction, H direction>. */
+    uc_status (*product)(double *out, double *along, const double *direction, void *user);
     /* About that of H, above 0; it only saves products. */
     uc_status (*diagonal)(double *out, void *user);
     /* Begins a line search from x along the step; products are no longer possible. */

@@ -141,7 +141,7 @@ static void whitened_columns_have_equal_curvature(void **state)
         for (size_t j = 0; j <= D; j++)
             u[j] = uc_rng_normal(&rng);
         uc_conditioning_leave(w, &change, u);
-        assert_ok(uc_logistic_product(product, w, &problem, NULL));
+        assert_ok(uc_logistic_product(product, &value, w, &problem, NULL));
         uc_conditioning_turn(product, &change);
         for (size_t j = 0; j <= D; j++) {
             square += u[j] * u[j];

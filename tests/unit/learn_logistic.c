@@ -158,6 +158,7 @@ static void products_are_differences_of_gradients(void **state)
                 const size_t K = shapes[k][0], S = shapes[k][1];
                 sample_problem sample;
                 double W[64], V[64], moved[64], above[64], below[64], product[64], value, along = 0;
+                double product_along;
                 double lanes[UC_LOGISTIC_MOST_LANES * 64];
                 const double h = 1e-6;
                 make_problem(&sample, K, S, correction, how > 0, how == 2);
@@ -172,11 +173,12 @@ static void products_are_differences_of_gradients(void **state)
                     moved[i] = W[i] + h * V[i];
                 assert_ok(uc_logistic_gradient(&value, above, moved, &sample.problem, NULL));
                 assert_ok(uc_logistic_gradient(&value, moved, W, &sample.problem, NULL));
-                assert_ok(uc_logistic_product(product, V, &sample.problem, NULL));
+                assert_ok(uc_logistic_product(product, &product_along, V, &sample.problem, NULL));
                 for (size_t i = 0; i < 8 * S; i++) {
                     along += product[i] * V[i];
                     assert_near(product[i], (above[i] - below[i]) / (2 * h), 1e-7);
                 }
+                assert_near_relative(product_along, along, 1e-12);
                 assert_true(along > 0 || correction == UC_CORRECTION_FORWARD);
                 free_problem(&sample);
             }
