@@ -27,6 +27,13 @@ uc_status uc_conditioning_fit(uc_conditioning *out, const uc_matrix *X, size_t s
  * uc_blas_begin first. */
 uc_status uc_conditioning_whiten(uc_conditioning *self, const uc_matrix *X, double penalty, double curvature,
                                  const uc_context *context);
+/* For rows first, first + every, ..., `count` of them: about the second derivative of the loss in a score,
+ * >= 0. */
+typedef uc_status uc_curvatures_fn(double *out, size_t first, size_t every, size_t count, void *user);
+/* Replaces the root by that for the curvatures of the rows at the weights found so far. `self` has a root. */
+uc_status uc_conditioning_whiten_again(uc_conditioning *self, const uc_matrix *X, double penalty,
+                                       double curvature, uc_curvatures_fn *find, void *user,
+                                       const uc_context *context);
 /* Derives, from a change of variables with a root that was made for free offsets, the one for fixed offsets,
  * without reading the rows again. */
 uc_status uc_conditioning_fix_offset(uc_conditioning *out, const uc_conditioning *self, double curvature);

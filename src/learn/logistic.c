@@ -27,7 +27,7 @@
 
 #define NEWTON_VECTORS ((size_t)8) /* at the peak, including the model */
 #define LBFGS_VECTORS ((size_t)20)
-#define STAGE 100.0 /* times the tolerance: when offsets become free */
+#define STAGE 300.0 /* times the tolerance: when offsets become free */
 
 #define FIELD(name) offsetof(uc_logistic_settings, name)
 
@@ -121,6 +121,33 @@ static uc_status descend(uc_minimum *out, double *weights, const problem *self,
     return status;
 }
 
+/* The weights at which uc_conditioning_whiten_again asks for curvatures. */
+typedef struct point {
+    const problem *problem;
+    const double *W;
+} point;
+
+static uc_status find_information(double *out, size_t first, size_t every, size_t count, void *user)
+{
+    const point *at = user;
+    const problem *self = at->problem;
+    const size_t S = self->S, K = self->K, stride = uc_class_stride(K);
+    double *scores = uc_alloc(2 * stride, sizeof *scores), highest, total;
+    if (!scores)
+        return UC_ERR_NOMEM;
+    double *p = scores + stride;
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = first + i * every;
+        double *own = scores + (S < K ? 1 : 0); /* the score of class 0 stays 0 */
+        memcpy(own, at->W, S * sizeof *own);
+        uc_row_scores(own, uc_matrix_row(&self->data->X, row), at->W + S, S);
+        uc_softmax_rows(p, &highest, &total, scores, 1, K, stride);
+        out[i] = uc_logistic_information(self, p) * (self->weights ? self->weights[row] : 1.0);
+    }
+    uc_free(scores);
+    return UC_OK;
+}
+
 /* Minimises without offsets, to a loose tolerance. */
 static uc_status descend_first(uc_minimum *out, double *weights, const problem *self,
                                const uc_conditioning *conditioning, const uc_logistic_settings *settings,
@@ -142,6 +169,20 @@ static uc_status descend_first(uc_minimum *out, double *weights, const problem *
     return status;
 }
 
+/* A first stage without offsets; then columns are decorrelated once more, since by now many rows have hardly
+ * any curvature. L-BFGS takes 21 passes instead of 38 on two Gaussians with 20% wrong labels. The stage may
+ * end early, but when it ended at 1000 times the tolerance more searches ended in worse minima. */
+static uc_status prepare(uc_minimum *out, double *weights, const problem *self, uc_conditioning *conditioning,
+                         const uc_logistic_settings *settings, const uc_context *context)
+{
+    point found = {self, weights};
+    const uc_status status = descend_first(out, weights, self, conditioning, settings, context);
+    if (status != UC_OK || !conditioning->root)
+        return status;
+    return uc_conditioning_whiten_again(conditioning, &self->data->X, uc_logistic_penalty(self),
+                                        curvature_of(self), find_information, &found, context);
+}
+
 /* The forward loss is not convex. Offsets that are free from the start may drive a class to probability 0,
  * and no gradient brings it back (on digits with 70% wrong labels, one of the ten was lost). Weights that
  * have found the classes first prevent this. */
@@ -152,7 +193,7 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
     uc_conditioning conditioning = {0};
     uc_status status = condition(&conditioning, self, context);
     if (status == UC_OK && self->correction == UC_CORRECTION_FORWARD && self->free_offset && !self->started)
-        status = descend_first(&first, weights, self, &conditioning, settings, context);
+        status = prepare(&first, weights, self, &conditioning, settings, context);
     if (status == UC_OK)
         status = descend(out, weights, self, &conditioning, settings, context);
     uc_conditioning_free(&conditioning);

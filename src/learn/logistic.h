@@ -69,8 +69,9 @@ double uc_logistic_rows_gradient(const uc_logistic_problem *self, double *s, dou
 /* Replaces changes of the scores by the resulting changes of the gradient in them. */
 void uc_logistic_rows_product(const uc_logistic_problem *self, double *a, const double *p, size_t first,
                               size_t rows, double *work);
-/* With S = 1: the second derivative of the loss of a row in its score. */
-double uc_logistic_pair_curvature(const uc_logistic_problem *self, double p, size_t row);
+/* For `forward`: the second derivative of a row's loss in a score, expected over the observed label, and in
+ * the mean over the scores. p has K numbers. */
+double uc_logistic_information(const uc_logistic_problem *self, const double *p);
 /* Adds the weighted sum of squares of each column. */
 void uc_logistic_column_squares(double *sum, const uc_logistic_problem *self);
 

@@ -263,7 +263,7 @@ static double posterior_spread(const problem *self, double p, size_t k)
     return spread_of(C[1] * p / fmax(C[0] * (1.0 - p) + C[1] * p, LEAST));
 }
 
-double uc_logistic_pair_curvature(const problem *self, double p, size_t row)
+static double pair_curvature(const problem *self, double p, size_t row)
 {
     const uc_dataset *data = self->data;
     if (self->correction != UC_CORRECTION_FORWARD)
@@ -278,9 +278,26 @@ void uc_logistic_rows_product(const problem *self, double *a, const double *p, s
                               double *work)
 {
     for (size_t i = 0; i < rows && self->S < self->K; i++)
-        a[i] *= uc_logistic_pair_curvature(self, p[i], first + i);
+        a[i] *= pair_curvature(self, p[i], first + i);
     for (size_t i = 0; i < rows && self->S >= self->K; i++)
         many_product(self, a + i * self->S, p + i * self->S, first + i, work);
+}
+
+double uc_logistic_information(const problem *self, const double *p)
+{
+    const size_t K = self->K, first = self->S < K ? 1 : 0;
+    double sum = 0.0;
+    for (size_t k = 0; k < K; k++) {
+        const double *C = self->C + k * K;
+        double observed = 0.0;
+        for (size_t q = 0; q < K; q++)
+            observed += C[q] * p[q];
+        for (size_t q = first; q < K; q++) {
+            const double slope = p[q] * (C[q] - observed); /* of `observed` in score q */
+            sum += slope * slope / fmax(observed, LEAST);
+        }
+    }
+    return sum / (double)(K - first);
 }
 
 void uc_logistic_column_squares(double *sum, const problem *self)

@@ -153,6 +153,60 @@ static void whitened_columns_have_equal_curvature(void **state)
     uc_dataset_free(&data);
 }
 
+static uc_status spreads(double *out, size_t first, size_t every, size_t count, void *user)
+{
+    const double *probabilities = user;
+    for (size_t i = 0; i < count; i++) {
+        const double p = probabilities[first + i * every];
+        out[i] = p * (1 - p);
+    }
+    return UC_OK;
+}
+
+/* Far from the start it is a multiple of the identity: that by which the mean of the rows' second derivatives
+ * has changed. */
+static void columns_whitened_again_have_equal_curvature_there(void **state)
+{
+    (void)state;
+    uc_dataset data = uneven_data(2, false, 7, 1);
+    double probabilities[N], value, mean = 0, w[D + 1], u[D + 1], product[D + 1];
+    const uc_logistic_problem problem = {.data = &data,
+                                         .K = 2,
+                                         .S = 1,
+                                         .correction = UC_CORRECTION_NONE,
+                                         .l2 = 2e-4,
+                                         .free_offset = true,
+                                         .probabilities = probabilities};
+    uc_conditioning change;
+    uc_rng rng = uc_rng_make(3, 4);
+    assert_ok(uc_blas_begin(1));
+    assert_ok(uc_conditioning_fit(&change, &data.X, 1, 1e-4, 0.25, true, NULL));
+    assert_ok(uc_conditioning_whiten(&change, &data.X, 1e-4, 0.25, NULL));
+    for (size_t j = 0; j <= D; j++)
+        u[j] = 2 * uc_rng_normal(&rng);
+    uc_conditioning_leave(w, &change, u);
+    assert_ok(uc_logistic_gradient(&value, product, w, &problem, NULL));
+    for (size_t i = 0; i < N; i++)
+        mean += probabilities[i] * (1 - probabilities[i]) / N;
+    assert_true(mean < 0.1);
+    assert_ok(uc_conditioning_whiten_again(&change, &data.X, 1e-4, 0.25, spreads, probabilities, NULL));
+    for (int direction = 0; direction < 50; direction++) {
+        double square = 0, along = 0;
+        for (size_t j = 0; j <= D; j++)
+            u[j] = uc_rng_normal(&rng);
+        uc_conditioning_leave(w, &change, u);
+        assert_ok(uc_logistic_product(product, &value, w, &problem, NULL));
+        uc_conditioning_turn(product, &change);
+        for (size_t j = 0; j <= D; j++) {
+            square += u[j] * u[j];
+            along += u[j] * product[j];
+        }
+        assert_near_relative(along / square, mean / 0.25, 1e-3);
+    }
+    uc_conditioning_free(&change);
+    uc_dataset_free(&data);
+}
+
 /* LL' of the change without offsets is the second derivative at the start, added up row by row; columns are
  * far from 0. */
 static void without_offsets_the_root_is_that_of_rows_that_are_not_centred(void **state)
@@ -330,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_objective_is_the_same_and_the_gradient_is_that_in_the_variables),
         cmocka_unit_test(whitened_columns_have_equal_curvature),
+        cmocka_unit_test(columns_whitened_again_have_equal_curvature_there),
         cmocka_unit_test(without_offsets_the_root_is_that_of_rows_that_are_not_centred),
         cmocka_unit_test(scales_are_mean_deviations),
         cmocka_unit_test(how_rows_are_stored_does_not_matter),
