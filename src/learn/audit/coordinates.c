@@ -110,25 +110,58 @@ uc_status uc_audit_directions_make(uc_audit_directions *out, const double *H, co
     return UC_OK;
 }
 
-uc_status uc_audit_along(double *E, const uc_audit_directions *directions, const uc_audit_view *view,
-                         size_t first, size_t last)
+/* Of rows that are stored in single precision. */
+static uc_status along_single(double *E, const uc_audit_directions *directions, const float *B, size_t count,
+                              size_t D)
 {
-    const size_t D = view->axes, K = directions->K, count = last - first;
-    if (!view->B) {
-        uc_gemm(E, K, (uc_operand){view->A + first * D, D, false}, (uc_operand){directions->H, D, true},
-                count, D, K, 1.0, 0.0);
-        return UC_OK;
-    }
+    const size_t K = directions->K;
     float *products = uc_alloc(count * K, sizeof *products);
     if (!products)
         return UC_ERR_NOMEM;
-    uc_gemm_single(products, (uc_single_operand){view->B + first * D, D, false},
+    uc_gemm_single(products, (uc_single_operand){B, D, false},
                    (uc_single_operand){directions->turned, D, true}, count, D, K);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < K; k++)
             E[i * K + k] = products[i * K + k] - directions->offset[k];
     uc_free(products);
     return UC_OK;
+}
+
+uc_status uc_audit_along(double *E, const uc_audit_directions *directions, const uc_audit_view *view,
+                         size_t first, size_t last)
+{
+    const size_t D = view->axes, K = directions->K, count = last - first;
+    if (view->B)
+        return along_single(E, directions, view->B + first * D, count, D);
+    uc_gemm(E, K, (uc_operand){view->A + first * D, D, false}, (uc_operand){directions->H, D, true}, count, D,
+            K, 1.0, 0.0);
+    return UC_OK;
+}
+
+uc_status uc_audit_along_moved(double *E, const uc_audit_directions *directions, const double *moves,
+                               const uc_audit_view *view, size_t first, size_t last)
+{
+    const size_t D = view->axes, K = directions->K, count = last - first;
+    double *moved = uc_alloc(count * D, sizeof *moved);
+    float *single = view->B ? uc_alloc(count * D, sizeof *single) : NULL;
+    uc_status status = UC_OK;
+    if (!moved || (view->B && !single)) {
+        status = UC_ERR_NOMEM;
+    } else if (view->B) {
+        uc_gemm(moved, D, (uc_operand){moves, D, false}, (uc_operand){view->turn, D, true}, count, D, D, 1.0,
+                0.0);
+        for (size_t i = 0; i < count * D; i++)
+            single[i] = (float)(view->B[first * D + i] - moved[i]);
+        status = along_single(E, directions, single, count, D);
+    } else {
+        for (size_t i = 0; i < count * D; i++)
+            moved[i] = view->A[first * D + i] - moves[i];
+        uc_gemm(E, K, (uc_operand){moved, D, false}, (uc_operand){directions->H, D, true}, count, D, K, 1.0,
+                0.0);
+    }
+    uc_free(single);
+    uc_free(moved);
+    return status;
 }
 
 /* ---- leverage ---- */

@@ -17,6 +17,12 @@
  * by the fit without it therefore needs no other fit:
  *
  *   E_i = (1 - s) f (H a_i)      E_i <- (E_i - h_i (R_i - f)) / (1 - h_i)      U (E_i / f / (1 - s)) + b
+ *
+ * With more classes than axes, the D x D covariance itself is inverted. As U = I + W M' diag((1 - s) f), and
+ * M'f, the mean of all rows, is 0, all of that is
+ *
+ *   W = M (diag(1 / q) - (1 - s) M' diag(f) M)^-1
+ *   score without row i:  (W (a_i - h_i M'R_i) - h_i (R_i / f - 1) / (1 - s)) / (1 - h_i) + b
  */
 #include <math.h>
 #include <string.h>
@@ -60,22 +66,30 @@ static uc_status add_means(double *sum, size_t first, size_t last, void *user)
     return status;
 }
 
-/* Computes U from G; as G is symmetric, the transpose of U solves (diag - G) X = G, plus I. */
-static uc_status find_correction(uc_audit_view_fit *self, const double *M, double s, size_t K, size_t D)
+/* U from G, and W. As G is symmetric, the transpose of U solves (diag - G) X = G, plus I. */
+static uc_status weigh_few_classes(uc_audit_view_fit *self, const uc_audit_view *view, size_t K)
 {
+    const size_t D = view->axes;
+    const double s = view->s;
     double *G = uc_alloc(K * K, sizeof *G), *B = uc_alloc(K * K, sizeof *B);
     double *X = uc_alloc(K * K, sizeof *X);
     uc_status status = UC_ERR_NOMEM;
     if (!G || !B || !X)
         goto cleanup;
-    uc_gemm(G, K, (uc_operand){self->H, D, false}, (uc_operand){M, D, true}, K, D, K, 1.0, 0.0);
+    for (size_t k = 0; k < K; k++)
+        for (size_t d = 0; d < D; d++)
+            self->H[k * D + d] = self->M[k * D + d] * view->q[d];
+    uc_gemm(G, K, (uc_operand){self->H, D, false}, (uc_operand){self->M, D, true}, K, D, K, 1.0, 0.0);
     for (size_t k = 0; k < K; k++)
         for (size_t l = 0; l < K; l++)
             B[k * K + l] = (k == l ? 1.0 / ((1.0 - s) * self->f[k]) : 0.0) - G[k * K + l];
     status = uc_solve(X, B, G, K, K);
-    for (size_t k = 0; k < K && status == UC_OK; k++)
+    if (status != UC_OK)
+        goto cleanup;
+    for (size_t k = 0; k < K; k++)
         for (size_t l = 0; l < K; l++)
             self->U[k * K + l] = X[l * K + k] + (k == l ? 1.0 : 0.0);
+    uc_multiply(self->W, self->U, self->H, K, K, D);
 cleanup:
     uc_free(X);
     uc_free(B);
@@ -83,36 +97,63 @@ cleanup:
     return status;
 }
 
+/* W from the covariance within classes. */
+static uc_status weigh_many_classes(uc_audit_view_fit *self, const uc_audit_view *view, size_t K)
+{
+    const size_t D = view->axes;
+    double *within = uc_alloc(D * D, sizeof *within), *inverse = uc_alloc(D * D, sizeof *inverse);
+    uc_status status = UC_ERR_NOMEM;
+    if (!within || !inverse)
+        goto cleanup;
+    for (size_t d = 0; d < D; d++)
+        within[d * D + d] = 1.0 / view->q[d];
+    for (size_t k = 0; k < K; k++)
+        for (size_t d = 0; d < D; d++)
+            self->W[k * D + d] = self->M[k * D + d] * self->f[k];
+    uc_gemm(within, D, (uc_operand){self->W, D, true}, (uc_operand){self->M, D, false}, D, K, D,
+            view->s - 1.0, 1.0);
+    status = uc_invert(inverse, within, D);
+    if (status == UC_OK)
+        uc_multiply(self->W, self->M, inverse, K, D, D);
+cleanup:
+    uc_free(inverse);
+    uc_free(within);
+    return status;
+}
+
 static uc_status allocate(uc_audit_view_fit *self, size_t K, size_t D)
 {
+    self->M = uc_alloc(K * D + K, sizeof *self->M);
     self->W = uc_alloc(K * D, sizeof *self->W);
     self->b = uc_alloc(K, sizeof *self->b);
     self->f = uc_alloc(K, sizeof *self->f);
+    if (!self->M || !self->W || !self->b || !self->f)
+        return UC_ERR_NOMEM;
+    if (K > D)
+        return UC_OK;
     self->H = uc_alloc(K * D, sizeof *self->H);
     self->U = uc_alloc(K * K, sizeof *self->U);
-    return self->W && self->b && self->f && self->H && self->U ? UC_OK : UC_ERR_NOMEM;
+    return self->H && self->U ? UC_OK : UC_ERR_NOMEM;
 }
 
-/* `sums` holds K x D and then K numbers, as add_means leaves them; the first part becomes M. */
-static uc_status solve(uc_audit_view_fit *self, double *sums, const uc_audit_view *view, double n, size_t K)
+/* M holds K x D and then K numbers, as add_means leaves them; the first part becomes the means. */
+static uc_status solve(uc_audit_view_fit *self, const uc_audit_view *view, double n, size_t K)
 {
     const size_t D = view->axes;
-    double *M = sums;
     for (size_t k = 0; k < K; k++) {
-        const double c = sums[K * D + k] + LEAST_COUNT;
+        const double c = self->M[K * D + k] + LEAST_COUNT;
         self->f[k] = c / n;
-        for (size_t d = 0; d < D; d++) {
-            M[k * D + d] /= c;
-            self->H[k * D + d] = M[k * D + d] * view->q[d];
-        }
+        for (size_t d = 0; d < D; d++)
+            self->M[k * D + d] /= c;
     }
-    const uc_status status = find_correction(self, M, view->s, K, D);
-    if (status != UC_OK)
-        return status;
-    uc_multiply(self->W, self->U, self->H, K, K, D);
-    for (size_t k = 0; k < K; k++)
-        self->b[k] = -0.5 * uc_dot(self->W + k * D, M + k * D, D);
-    return UC_OK;
+    uc_status status;
+    if (self->U)
+        status = weigh_few_classes(self, view, K);
+    else
+        status = weigh_many_classes(self, view, K);
+    for (size_t k = 0; k < K && status == UC_OK; k++)
+        self->b[k] = -0.5 * uc_dot(self->W + k * D, self->M + k * D, D);
+    return status;
 }
 
 uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *view,
@@ -121,19 +162,14 @@ uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *vi
     const size_t K = labelled->annotations->K, D = view->axes;
     uc_audit_view_fit self = {0};
     mean_job job = {view, labelled, R, K};
-    double *sums = uc_alloc(K * D + K, sizeof *sums);
-    uc_status status = allocate(&self, K, D);
-    if (!sums)
-        status = UC_ERR_NOMEM;
-    status = uc_comm_agree(uc_comm_of(labelled->context), status);
+    uc_status status = uc_comm_agree(uc_comm_of(labelled->context), allocate(&self, K, D));
     if (status == UC_OK)
         status =
-            uc_sum_over(labelled->context, labelled->annotations->rows, add_means, &job, sums, K * D + K);
+            uc_sum_over(labelled->context, labelled->annotations->rows, add_means, &job, self.M, K * D + K);
     if (status == UC_OK)
-        status = uc_audit_turn_sums(sums, sums + K * D, view, K);
+        status = uc_audit_turn_sums(self.M, self.M + K * D, view, K);
     if (status == UC_OK)
-        status = solve(&self, sums, view, labelled->total_weight, K);
-    uc_free(sums);
+        status = solve(&self, view, labelled->total_weight, K);
     if (status == UC_OK)
         *out = self;
     else
@@ -143,6 +179,7 @@ uc_status uc_audit_view_fit_make(uc_audit_view_fit *out, const uc_audit_view *vi
 
 void uc_audit_view_fit_free(uc_audit_view_fit *self)
 {
+    uc_free(self->M);
     uc_free(self->W);
     uc_free(self->b);
     uc_free(self->f);
@@ -156,13 +193,13 @@ void uc_audit_view_fit_free(uc_audit_view_fit *self)
 typedef struct score_job {
     const uc_audit_view_fit *fit;
     const uc_audit_view *view;
-    const uc_audit_directions *directions; /* H */
+    const uc_audit_directions *directions; /* H; W if there are more classes than axes */
     const double *R;
     double *S, share;
     size_t rows, K;
 } score_job;
 
-static uc_status score_block(size_t block, void *user)
+static uc_status score_few_classes(size_t block, void *user)
 {
     const score_job *job = user;
     const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
@@ -188,15 +225,44 @@ static uc_status score_block(size_t block, void *user)
     return status;
 }
 
+static uc_status score_many_classes(size_t block, void *user)
+{
+    const score_job *job = user;
+    const uc_range rows = uc_block_range(block, job->rows, ROWS_PER_BLOCK);
+    const size_t count = rows.last - rows.first, K = job->K, D = job->view->axes;
+    const double s = job->view->s, *f = job->fit->f, *b = job->fit->b, *h = job->view->h + rows.first;
+    const double *R = job->R + rows.first * K;
+    double *S = job->S + rows.first * K;
+    double *E = uc_alloc(count * (K + D), sizeof *E);
+    if (!E)
+        return UC_ERR_NOMEM;
+    double *own = E + count * K; /* h_i M'R_i: what row i adds to its own coordinates */
+    uc_gemm(own, D, (uc_operand){R, K, false}, (uc_operand){job->fit->M, D, false}, count, K, D, 1.0, 0.0);
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < D; d++)
+            own[i * D + d] *= h[i];
+    const uc_status status = uc_audit_along_moved(E, job->directions, own, job->view, rows.first, rows.last);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        for (size_t k = 0; k < K; k++) {
+            const double label = h[i] * (R[i * K + k] / f[k] - 1.0) / (1.0 - s);
+            S[i * K + k] += job->share * ((E[i * K + k] - label) / (1.0 - h[i]) + b[k]);
+        }
+    uc_free(E);
+    return status;
+}
+
 uc_status uc_audit_view_leave_one_out(double *S, const uc_audit_view_fit *self, const uc_audit_view *view,
                                       const uc_labelled *labelled, const double *R, double share)
 {
     const size_t rows = labelled->annotations->rows, K = labelled->annotations->K;
     uc_audit_directions directions = {0};
-    uc_status status = uc_audit_directions_make(&directions, self->H, view, K);
+    uc_status status = uc_audit_directions_make(&directions, self->U ? self->H : self->W, view, K);
     score_job job = {self, view, &directions, R, S, share, rows, K};
-    if (status == UC_OK)
-        status = uc_run_blocks(labelled->context, uc_block_count(rows, ROWS_PER_BLOCK), score_block, &job);
+    const size_t blocks = uc_block_count(rows, ROWS_PER_BLOCK);
+    if (status == UC_OK && self->U)
+        status = uc_run_blocks(labelled->context, blocks, score_few_classes, &job);
+    else if (status == UC_OK)
+        status = uc_run_blocks(labelled->context, blocks, score_many_classes, &job);
     uc_audit_directions_free(&directions);
     return status;
 }

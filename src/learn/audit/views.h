@@ -107,6 +107,9 @@ void uc_audit_directions_free(uc_audit_directions *self);
 /* E (rows x K) = A H' of rows first .. last-1. */
 uc_status uc_audit_along(double *E, const uc_audit_directions *directions, const uc_audit_view *view,
                          size_t first, size_t last);
+/* E = (A - moves) H', where `moves` (rows x D) has rows first .. last-1 only. */
+uc_status uc_audit_along_moved(double *E, const uc_audit_directions *directions, const double *moves,
+                               const uc_audit_view *view, size_t first, size_t last);
 /* Sets h, given s and q. */
 uc_status uc_audit_find_leverage(uc_audit_view *self, const uc_labelled *labelled);
 
@@ -114,9 +117,11 @@ uc_status uc_audit_find_leverage(uc_audit_view *self, const uc_labelled *labelle
 
 /* Gaussian classes with one covariance: score_k(a) = <W_k, a> + b_k. */
 typedef struct uc_audit_view_fit {
+    double *M; /* K x D: class means */
     double *W; /* K x D */
     double *b; /* K */
     double *f; /* K: class shares */
+    /* Up to as many classes as axes; NULL with more: */
     double *H; /* K x D: class means, divided by the covariance */
     double *U; /* K x K: effect of the spread of the class means on the inverse covariance (Woodbury) */
 } uc_audit_view_fit;
