@@ -13,11 +13,17 @@
 
 #define SMALL 1e-290 /* a sum below it may lack terms that became 0 */
 
+/* In loops over all classes, where a call of fmax would be most of the work. */
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 static double largest_of(const double *values, size_t count)
 {
     double most = values[0];
     for (size_t k = 1; k < count; k++)
-        most = fmax(most, values[k]);
+        most = larger(most, values[k]);
     return most;
 }
 
@@ -90,7 +96,7 @@ static double expect_row(double *R, const uc_expectation *self, const double *s,
         total += work[z];
     for (size_t z = 0; z < K; z++) {
         const double after = work[z] / total;
-        change = fmax(change, fabs(after - R[z]));
+        change = larger(change, fabs(after - R[z]));
         R[z] = after;
     }
     return change;
