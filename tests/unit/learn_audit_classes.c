@@ -272,6 +272,47 @@ static void every_allocation_may_fail(void **state)
     free(S);
 }
 
+/* More than 900 classes: N and P from their definitions. */
+static void many_classes_are_counted_by_columns(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, ROWS = 700 };
+    double *R = calloc((size_t)ROWS * MANY, sizeof *R), *counts = calloc((size_t)MANY * MANY, sizeof *counts);
+    uint32_t y[ROWS];
+    double weights[ROWS];
+    uc_rng rng = uc_rng_make(6, 2);
+    for (size_t i = 0; i < ROWS; i++) {
+        y[i] = (uint32_t)uc_rng_below(&rng, MANY);
+        weights[i] = 0.5 + uc_rng_uniform(&rng);
+        for (size_t z = 0; z < MANY; z++) {
+            R[i * MANY + z] = uc_rng_uniform(&rng);
+            counts[z * MANY + y[i]] += weights[i] * R[i * MANY + z];
+        }
+    }
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        const uc_context context = {.threads = threads};
+        uc_annotations annotations = {0};
+        uc_confusion confusion = {0};
+        assert_ok(uc_annotations_of_labels(&annotations, y, ROWS, MANY, &context));
+        const uc_labelled labelled = {.annotations = &annotations, .weights = weights, .context = &context};
+        assert_ok(uc_confusion_create(&confusion, &annotations));
+        assert_ok(uc_confusion_find(&confusion, &labelled, R));
+        for (size_t z = 0; z < MANY; z++) {
+            double sum = 0.0;
+            for (size_t l = 0; l < MANY; l++)
+                sum += counts[z * MANY + l] + (double)(z == l) + 1.0 / MANY;
+            for (size_t l = 0; l < MANY; l++) {
+                const double want = (counts[z * MANY + l] + (double)(z == l) + 1.0 / MANY) / sum;
+                assert_near(confusion.P[z * MANY + l], want, 1e-12);
+            }
+        }
+        uc_confusion_free(&confusion);
+        uc_annotations_free(&annotations);
+    }
+    free(counts);
+    free(R);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +320,7 @@ int main(void)
         cmocka_unit_test(they_have_it_in_single_precision),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(many_classes_are_counted_by_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

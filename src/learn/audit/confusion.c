@@ -6,6 +6,9 @@
  *   C         = P for one annotator;  C_j = rows of (N_j + 10 P), normalised, for several
  *
  * Only the columns l of labels that an annotator has used are kept; no row needs the others.
+ *
+ * N is a sum over the rows. With many classes the lanes of such a sum would be larger than R, and clearing
+ * and adding them more work than the rows, so a block counts all rows instead, for some of the true classes.
  */
 #include <math.h>
 #include <string.h>
@@ -13,6 +16,8 @@
 #include "learn/audit/audit.h"
 
 #define SHRINKAGE 10.0 /* of an annotator's matrix towards the matrix of all, in labels per true class */
+#define MANY_CLASSES ((size_t)900)
+#define CLASSES_PER_BLOCK ((size_t)256)
 
 uc_status uc_confusion_create(uc_confusion *out, const uc_annotations *annotations)
 {
@@ -38,20 +43,51 @@ void uc_confusion_free(uc_confusion *self)
 typedef struct count_job {
     const uc_labelled *labelled;
     const double *R;
+    double *counts;
 } count_job;
+
+/* Adds the labels of the rows to N, for the true classes `classes`. */
+static void count_labels(double *counts, const count_job *job, uc_range rows, uc_range classes)
+{
+    const uc_annotations *all = job->labelled->annotations;
+    const size_t K = all->K;
+    for (size_t i = rows.first; i < rows.last; i++) {
+        const double weight = job->labelled->weights ? job->labelled->weights[i] : 1.0;
+        for (size_t a = all->first[i]; a < all->first[i + 1]; a++)
+            for (size_t z = classes.first; z < classes.last; z++)
+                counts[all->pair[a] * K + z] += weight * job->R[i * K + z];
+    }
+}
 
 static uc_status count_rows(double *sum, size_t first, size_t last, void *user)
 {
     const count_job *job = user;
-    const uc_annotations *all = job->labelled->annotations;
-    const size_t K = all->K;
-    for (size_t i = first; i < last; i++) {
-        const double weight = job->labelled->weights ? job->labelled->weights[i] : 1.0;
-        for (size_t a = all->first[i]; a < all->first[i + 1]; a++)
-            for (size_t z = 0; z < K; z++)
-                sum[all->pair[a] * K + z] += weight * job->R[i * K + z];
-    }
+    count_labels(sum, job, (uc_range){first, last}, (uc_range){0, job->labelled->annotations->K});
     return UC_OK;
+}
+
+static uc_status count_classes(size_t block, void *user)
+{
+    const count_job *job = user;
+    const uc_annotations *all = job->labelled->annotations;
+    count_labels(job->counts, job, (uc_range){0, all->rows},
+                 uc_block_range(block, all->K, CLASSES_PER_BLOCK));
+    return UC_OK;
+}
+
+/* N over all processes. */
+static uc_status count(uc_confusion *self, const uc_labelled *labelled, const double *R)
+{
+    const uc_context *context = labelled->context;
+    count_job job = {labelled, R, self->counts};
+    const size_t length = self->pairs * self->K;
+    memset(self->counts, 0, length * sizeof *self->counts);
+    if (self->K <= MANY_CLASSES)
+        return uc_sum_over(context, labelled->annotations->rows, count_rows, &job, self->counts, length);
+    uc_status status =
+        uc_run_blocks(context, uc_block_count(self->K, CLASSES_PER_BLOCK), count_classes, &job);
+    status = uc_comm_agree(uc_comm_of(context), status);
+    return status == UC_OK ? uc_comm_sum(uc_comm_of(context), self->counts, length) : status;
 }
 
 static void normalize_rows(double *P, size_t K)
@@ -114,11 +150,7 @@ static uc_status take_logs(uc_confusion *self, const uc_annotations *all)
 
 uc_status uc_confusion_find(uc_confusion *self, const uc_labelled *labelled, const double *R)
 {
-    count_job job = {labelled, R};
-    const size_t length = self->pairs * self->K;
-    memset(self->counts, 0, length * sizeof *self->counts);
-    const uc_status status =
-        uc_sum_over(labelled->context, labelled->annotations->rows, count_rows, &job, self->counts, length);
+    const uc_status status = count(self, labelled, R);
     if (status != UC_OK)
         return status;
     find_common(self, labelled->annotations);
