@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "linalg/blas.h"
+#include "linalg/kernels.h"
 #include "linalg/linalg.h"
 #include "unconfuse/cpu.h"
 
@@ -24,6 +25,11 @@ static void score_dense_rows(double *scores, const uc_matrix *X, size_t first, s
     const size_t tile = TILE_WEIGHTS / S > SHORTEST_TILE ? TILE_WEIGHTS / S : SHORTEST_TILE;
     for (size_t start = 0; start < cols; start += tile) {
         const size_t width = uc_min_size(cols - start, tile);
+        if (S == 2 && uc_kernels_now()->pair_scores) {
+            uc_kernels_now()->pair_scores(scores, X->values + first * X->stride + start, X->stride, rows,
+                                          width, W + start * S);
+            continue;
+        }
         for (size_t i = 0; i < rows; i++) {
             const float *values = X->values + (first + i) * X->stride + start;
             uc_row_scores(scores + i * S, (uc_row){width, values, NULL}, W + start * S, S);
@@ -35,17 +41,17 @@ void uc_score_rows(double *scores, const uc_matrix *X, size_t first, size_t last
                    size_t cols, size_t S, const double *offset)
 {
     assert(first <= last && last <= X->rows);
-    for (size_t i = first; i < last; i++) {
-        double *row_scores = scores + (i - first) * S;
-        if (offset)
-            memcpy(row_scores, offset, S * sizeof *offset);
-        else
-            memset(row_scores, 0, S * sizeof *row_scores);
-        if (uc_matrix_is_sparse(X))
-            uc_row_scores(row_scores, uc_known_row(uc_matrix_row(X, i), cols), W, S);
-    }
+    const size_t rows = last - first;
+    if (!offset)
+        memset(scores, 0, rows * S * sizeof *scores);
+    for (size_t i = 0; offset && i < rows; i++)
+        for (size_t k = 0; k < S; k++)
+            scores[i * S + k] = offset[k];
     if (!uc_matrix_is_sparse(X))
-        score_dense_rows(scores, X, first, last - first, W, uc_min_size(X->cols, cols), S);
+        score_dense_rows(scores, X, first, rows, W, uc_min_size(X->cols, cols), S);
+    else
+        for (size_t i = 0; i < rows; i++)
+            uc_row_scores(scores + i * S, uc_known_row(uc_matrix_row(X, first + i), cols), W, S);
 }
 
 void uc_score_rows_for_gradient(double *scores, const uc_matrix *X, size_t first, size_t rows,

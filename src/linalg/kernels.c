@@ -14,22 +14,12 @@
 
 #include "linalg/kernels.h"
 #include "linalg/linalg.h"
+#include "linalg/vectors.h"
 
-typedef double pair __attribute__((vector_size(16)));
-typedef double quad __attribute__((vector_size(32)));
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define PREFETCH_DISTANCE 12    /* entries: about as long as a cache line takes to arrive from memory */
-#define SHORT_ROW ((size_t)256) /* floats */
-#define FLOATS_PER_LINE ((size_t)16)
+#define PREFETCH_DISTANCE 12       /* entries: about as long as a cache line takes to arrive from memory */
 #define FLOATS_AHEAD ((size_t)768) /* about what memory delivers while a cache line is on its way */
 #define SWEEP_COLUMNS ((size_t)256)
 #define WHOLE_COLUMN 64 /* a row's weights for this many classes stay in the L1 cache while it is scored */
-
-#define LOAD(type, from) (*(const type##_at_any_address *)(const void *)(from))
-#define STORE(type, to) (*(type##_at_any_address *)(void *)(to))
-typedef pair pair_at_any_address __attribute__((aligned(8), may_alias));
-typedef quad quad_at_any_address __attribute__((aligned(8), may_alias));
 
 ALWAYS_INLINE size_t column_at(uc_row row, size_t i, bool dense)
 {
@@ -351,6 +341,20 @@ static double norm2(uc_row row)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
+/* Without their signs, the bits of infinity and NaN are the largest. */
+static bool are_finite(const float *values, size_t count)
+{
+    const uint32_t sign = 0x80000000u, infinity = 0x7f800000u;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        bits &= ~sign;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < infinity;
+}
+
 /* ---- symmetric matrices ---- */
 
 /* In columns first .. last - 1 of `rows` rows of the matrix, which begin at b: b -= scale u, then adds the
@@ -662,26 +666,31 @@ static void chain(double *H, const double *Z, size_t rows, size_t n, const doubl
     }
 }
 
-#define NAME_LEVEL(level) uc_kernels_##level
-#define NAME(level) NAME_LEVEL(level)
+#ifdef __AVX__
+#define PAIR_SCORES UC_KERNEL_NAME(uc_pair_scores)
+#else
+#define PAIR_SCORES NULL
+#endif
 #define TEXT_OF(level) #level
 #define TEXT(level) TEXT_OF(level)
 
-const uc_kernels NAME(UC_KERNEL_LEVEL) = {TEXT(UC_KERNEL_LEVEL),
-                                          norm2,
-                                          dot,
-                                          dots,
-                                          combine,
-                                          widen,
-                                          axpy,
-                                          scores,
-                                          update,
-                                          outer,
-                                          sweep,
-                                          products,
-                                          tile,
-                                          gaussian,
-                                          exponential,
-                                          softmax,
-                                          mixture,
-                                          chain};
+const uc_kernels UC_KERNEL_NAME(uc_kernels) = {TEXT(UC_KERNEL_LEVEL),
+                                               norm2,
+                                               are_finite,
+                                               dot,
+                                               dots,
+                                               combine,
+                                               widen,
+                                               axpy,
+                                               scores,
+                                               PAIR_SCORES,
+                                               update,
+                                               outer,
+                                               sweep,
+                                               products,
+                                               tile,
+                                               gaussian,
+                                               exponential,
+                                               softmax,
+                                               mixture,
+                                               chain};

@@ -4,9 +4,12 @@
 
 #include "linalg/linalg.h"
 
+#define UC_PAIR_COLUMNS ((size_t)1024)
+
 typedef struct uc_kernels {
     const char *level;
     double (*norm2)(uc_row row);
+    bool (*are_finite)(const float *values, size_t count);
     double (*dot)(uc_row row, const double *w);
     void (*dots)(double *out, const float *rows, size_t stride, size_t count, size_t columns,
                  const double *w);
@@ -15,6 +18,9 @@ typedef struct uc_kernels {
     void (*widen)(double *out, const float *values, size_t count);
     void (*axpy)(double factor, uc_row row, double *w);
     void (*scores)(double *scores, uc_row row, const double *W, size_t S);
+    /* Two classes, dense rows, at most UC_PAIR_COLUMNS columns; NULL at levels without it. */
+    void (*pair_scores)(double *scores, const float *rows, size_t stride, size_t count, size_t columns,
+                        const double *W);
     void (*update)(double *W, size_t S, uc_row row, const double *tau);
     void (*outer)(double *W, size_t rows, size_t S, const double *x, const double *tau);
     void (*sweep)(double *out, double *B, size_t n, size_t S, const double *u, double factor, const double *X,

@@ -29,6 +29,7 @@ double uc_row_dot(uc_row row, const double *w); /* w: one weight per column */
 void uc_row_dots(double *out, const uc_matrix *X, size_t first, size_t rows, const double *w);
 /* w[j] += sum over i of factors[i] x_ij, for `rows` dense rows of X from `first` on. */
 void uc_rows_combine(double *w, const uc_matrix *X, size_t first, size_t rows, const double *factors);
+bool uc_are_finite(const float *values, size_t count);
 void uc_widen(double *out, const float *values, size_t count); /* as doubles */
 void uc_row_axpy(double factor, uc_row row, double *w);        /* w += factor * row */
 /* scores[0..S) += sum over j of x_j W[j][0..S) */

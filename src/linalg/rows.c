@@ -33,6 +33,11 @@ void uc_rows_combine(double *w, const uc_matrix *X, size_t first, size_t rows, c
     uc_kernels_now()->combine(w, X->values + first * X->stride, X->stride, rows, X->cols, factors);
 }
 
+bool uc_are_finite(const float *values, size_t count)
+{
+    return uc_kernels_now()->are_finite(values, count);
+}
+
 void uc_widen(double *out, const float *values, size_t count)
 {
     uc_kernels_now()->widen(out, values, count);

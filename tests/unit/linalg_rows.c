@@ -2,6 +2,7 @@
 #include "tests/support.h"
 #include "tests/reference.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,63 @@ static void products_of_many_rows_are_those_of_each_bit_for_bit(void **state)
 }
 
 /* Sums that would come out differently in another order: values of very different sizes. */
+/* Two classes have a kernel for many dense rows. Values of very different sizes: another order would show. */
+static void rows_of_two_classes_score_as_each_alone_bit_for_bit(void **state)
+{
+    (void)state;
+    enum { TILE = 1024, /* of score_dense_rows */ WIDEST = 2100, ROWS = 9 };
+    double *W = malloc(2 * WIDEST * sizeof *W);
+    float *values = malloc(ROWS * (WIDEST + 3) * sizeof *values);
+    assert_true(W && values);
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        uc_rng rng = uc_rng_make(3, l);
+        for (size_t columns = 0; columns <= WIDEST; columns += columns < 40 ? 1 : 515) {
+            const size_t stride = columns + 3;
+            for (size_t i = 0; i < ROWS * stride; i++)
+                values[i] = (float)(uc_rng_normal(&rng) * pow(10.0, (double)(i % 13) - 6.0));
+            for (size_t i = 0; i < 2 * columns; i++)
+                W[i] = uc_rng_normal(&rng);
+            const uc_matrix X = {.rows = ROWS, .cols = columns, .stride = stride, .values = values};
+            double scores[2 * ROWS], alone[2];
+            uc_score_rows(scores, &X, 0, ROWS, W, columns, 2, NULL);
+            for (size_t i = 0; i < ROWS; i++) {
+                alone[0] = alone[1] = 0.0;
+                for (size_t j = 0; j < columns; j += TILE) {
+                    const size_t width = columns - j < TILE ? columns - j : TILE;
+                    uc_row_scores(alone, (uc_row){width, values + i * stride + j, NULL}, W + 2 * j, 2);
+                }
+                assert_memory_equal(scores + 2 * i, alone, sizeof alone);
+            }
+        }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+    free(values);
+    free(W);
+}
+
+static void a_value_that_is_not_finite_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+    float values[70];
+    for (size_t l = 0; l < 3; l++) {
+        if (uc_cpu_set_level(levels[l]) != UC_OK)
+            continue;
+        for (size_t i = 0; i < 70; i++)
+            values[i] = i % 2 ? -FLT_MAX : FLT_MAX;
+        for (size_t count = 0; count <= 70; count++)
+            for (size_t i = 0; i < 70; i++) {
+                const float value = values[i];
+                values[i] = bad[i % 4];
+                assert_int_equal(uc_are_finite(values, count), i >= count);
+                values[i] = value;
+            }
+    }
+    assert_ok(uc_cpu_set_level("best"));
+}
+
 static void classes_with_equal_weights_get_equal_scores_bit_for_bit(void **state)
 {
     (void)state;
@@ -556,6 +614,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_of_every_level_agree_with_the_plain_versions),
         cmocka_unit_test(products_of_many_rows_are_those_of_each_bit_for_bit),
+        cmocka_unit_test(rows_of_two_classes_score_as_each_alone_bit_for_bit),
+        cmocka_unit_test(a_value_that_is_not_finite_is_found_wherever_it_is),
         cmocka_unit_test(classes_with_equal_weights_get_equal_scores_bit_for_bit),
         cmocka_unit_test(classes_with_equal_updates_keep_equal_weights_bit_for_bit),
         cmocka_unit_test(a_sparse_row_with_all_columns_is_the_dense_row),
