@@ -38,8 +38,8 @@ typedef struct buffers {
     size_t rows;
 } buffers;
 
-static uc_status score_block(buffers *self, const uc_model *model, const uc_matrix *X, cli_wanted wanted,
-                             const uc_context *context)
+static uc_status score_block(buffers *self, const uc_model *model, const uc_matrix *X,
+                             const uc_row_check *check, cli_wanted wanted, const uc_context *context)
 {
     const size_t classes = uc_model_classes(model)->count;
     const bool with_scores = wanted != CLI_CLASSES;
@@ -49,22 +49,8 @@ static uc_status score_block(buffers *self, const uc_model *model, const uc_matr
         if (with_scores)
             self->scores = app_realloc(self->scores, self->rows * classes, sizeof *self->scores);
     }
-    if (!with_scores)
-        return uc_model_predict(self->predicted, model, X, context);
-    uc_status status;
-    if (wanted == CLI_SCORES)
-        status = uc_model_scores(self->scores, model, X, context);
-    else
-        status = uc_model_probabilities(self->scores, model, X, context);
-    for (size_t i = 0; status == UC_OK && i < X->rows; i++) {
-        const double *score = self->scores + i * classes;
-        uint32_t best = 0;
-        for (uint32_t k = 1; k < classes; k++)
-            if (score[k] > score[best])
-                best = k;
-        self->predicted[i] = best;
-    }
-    return status;
+    const uc_scoring scoring = {self->predicted, self->scores, wanted == CLI_PROBABILITIES, check};
+    return uc_model_score(&scoring, model, X, context);
 }
 
 typedef struct scoring {
@@ -89,10 +75,11 @@ static uc_status score_range(scoring *self, const uc_file_range *range, const uc
     while (status == UC_OK && (status = uc_reader_next(&block, reader)) == UC_OK && block) {
         status = check_width(block, reader, range->path, features);
         if (status == UC_OK)
-            status = score_block(&self->buffer, self->model, &block->X, self->wanted, &self->call->context);
-        if (status == UC_OK)
-            status =
-                self->visit(block, reader, file, self->buffer.predicted, self->buffer.scores, self->user);
+            status = score_block(&self->buffer, self->model, &block->X, uc_reader_check(reader), self->wanted,
+                                 &self->call->context);
+        if (status != UC_OK)
+            break;
+        status = self->visit(block, reader, file, self->buffer.predicted, self->buffer.scores, self->user);
         if (status == UC_OK)
             status = app_check_interrupt();
         self->rows += (double)block->X.rows;
@@ -142,6 +129,7 @@ uc_status cli_score_files(const app_call *call, const uc_model *model, const cli
     settings.table = uc_model_table(model);
     if (check_columns(read, settings.table) != UC_OK)
         return UC_ERR_INVALID;
+    settings.check_later = true;
     settings.weights = settings.soft_labels = NULL; /* the command reads them, for the rows of all files */
     uc_file_range *ranges = NULL;
     size_t count = 0;

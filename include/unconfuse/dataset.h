@@ -56,6 +56,7 @@ typedef struct uc_read_settings {
     const uc_table *table;      /* the columns that the rows must have, such as those of a model; NULL: any */
     uint64_t expected_cols;     /* columns that a model expects; 0: any number. A CSV file with exactly that
                                many columns has no column of labels */
+    bool check_later;           /* a reader of a UCD file leaves checking its rows to uc_reader_check */
 } uc_read_settings;
 
 extern const uc_option uc_read_options[]; /* the table of uc_read_settings */
@@ -113,6 +114,9 @@ const char *uc_reader_id(size_t *length, const uc_reader *self, size_t row);
  * columns in the file that the table does not have. */
 size_t uc_reader_unseen(const uc_reader *self);
 size_t uc_reader_extra_columns(const uc_reader *self);
+/* How to check the rows of the current block, which must happen before they are used; NULL: they have been
+ * checked, as always unless `check_later` is set. */
+const uc_row_check *uc_reader_check(const uc_reader *self);
 void uc_reader_close(uc_reader *self);
 
 /* ---- writing ---- */

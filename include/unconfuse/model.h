@@ -101,6 +101,17 @@ void uc_model_text_free(char *text);
  * finite. */
 uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
                            const uc_context *context);
+/* What uc_model_score computes. */
+typedef struct uc_scoring {
+    uint32_t *predicted;       /* as uc_model_predict; NULL: not wanted */
+    double *scores;            /* as uc_model_scores, or uc_model_probabilities; NULL: not wanted */
+    bool probabilities;        /* probabilities instead of scores */
+    const uc_row_check *check; /* NULL: the rows are known to be sound */
+} uc_scoring;
+/* For rows that nobody has checked: blocks of rows are checked right before they are scored, so they are read
+ * from memory once. If the check of any row fails, that is the failure which is returned. */
+uc_status uc_model_score(const uc_scoring *wanted, const uc_model *self, const uc_matrix *X,
+                         const uc_context *context);
 /* The rows after preprocessing (uc_model_dimension columns), to which the weights apply. The caller frees
  * *out. */
 uc_status uc_model_prepare(uc_matrix *out, const uc_model *self, const uc_matrix *X,

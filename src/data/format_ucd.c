@@ -8,9 +8,10 @@
  *
  * Weights and soft labels are copied: they remain when the file is unmapped.
  *
- * Everything that the rest of the library relies on is checked in one pass over the arrays. The checksum is
- * not verified: detecting damaged pages is the disk's task, and it would take a second pass over the arrays,
- * while a single pass is all that reading costs.
+ * Everything that the rest of the library relies on is checked in one pass over the arrays, or by the caller
+ * for the rows that it is about to use (uc_reader_check). The checksum is not verified: detecting damaged
+ * pages is the disk's task, and it would take a second pass over the arrays, while a single pass is all that
+ * reading costs.
  */
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "data/mapping.h"
 #include "data/marks.h"
 #include "data/reader.h"
+#include "linalg/linalg.h"
 
 #define ROWS_PER_BLOCK ((size_t)4096)
 
@@ -174,7 +176,7 @@ static uc_status read_header(uc_dataset *out, size_t *entries, uc_reader *reader
 
 typedef struct check {
     const uc_dataset *data;
-    size_t first, last; /* the rows to check */
+    size_t first, last; /* the rows of check_job */
     size_t entries, classes, bags;
     const char *source;
 } check;
@@ -187,23 +189,11 @@ static uc_status fail_row(const check *self, size_t row, const char *what)
 #define LANES 8
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
-/* Infinity and NaN have all exponent bits set; no other values do. */
-UC_INLINE bool are_finite(const float *values, size_t count)
+UC_INLINE bool are_none_set(lanes bits)
 {
-    const uint32_t exponent = 0x7f800000u;
-    lanes bad = {0};
-    size_t j = 0;
-    for (; j + LANES <= count; j += LANES) {
-        lanes bits;
-        memcpy(&bits, values + j, sizeof bits);
-        bad |= (lanes)((bits & exponent) == exponent);
-    }
-    bool good = true;
-    for (size_t lane = 0; lane < LANES; lane++)
-        good &= bad[lane] == 0;
-    for (; j < count; j++)
-        good &= isfinite(values[j]) != 0;
-    return good;
+    uint64_t halves[LANES / 2];
+    memcpy(halves, &bits, sizeof halves);
+    return (halves[0] | halves[1] | halves[2] | halves[3]) == 0;
 }
 
 /* Whether every column is above the one before it. */
@@ -217,9 +207,7 @@ UC_INLINE bool do_ascend(const uint32_t *columns, size_t count)
         memcpy(&now, columns + j, sizeof now);
         bad |= (lanes)(before >= now);
     }
-    bool good = true;
-    for (size_t lane = 0; lane < LANES; lane++)
-        good &= bad[lane] == 0;
+    bool good = are_none_set(bad);
     for (; j < count; j++)
         good &= columns[j - 1] < columns[j];
     return good;
@@ -233,32 +221,52 @@ UC_INLINE uc_status check_sparse_row(const check *self, size_t i)
     const uc_row row = uc_matrix_row(X, i);
     if (row.count > 0 && (row.columns[row.count - 1] >= X->cols || !do_ascend(row.columns, row.count)))
         return fail_row(self, i, "columns that do not ascend or are too large");
-    if (!are_finite(row.values, row.count))
+    if (!uc_are_finite(row.values, row.count))
         return fail_row(self, i, "a value that is not a finite number");
     return UC_OK;
 }
 
-UC_INLINE uc_status check_dense_row(const check *self, size_t i)
+/* Whether the `padding` values that fill up each row are zero. The last vector of a row may begin with values
+ * of the row itself. */
+UC_INLINE bool is_padding_zero(const uc_matrix *X, size_t first, size_t last, size_t padding)
 {
-    const uc_matrix *X = &self->data->X;
-    const float *values = X->values + i * X->stride;
-    bool good = are_finite(values, X->cols);
-    for (size_t j = X->cols; j < X->stride; j++)
-        good &= values[j] == 0.0f;
-    if (!good)
-        return fail_row(self, i, "a value that is not a finite number");
-    return UC_OK;
+    const uint32_t without_sign = 0x7fffffffu;
+    lanes bits, mask, set = {0};
+    for (size_t lane = 0; lane < LANES; lane++)
+        mask[lane] = lane + padding >= LANES ? without_sign : 0;
+    for (; first < last; first++) {
+        const float *end = X->values + (first + 1) * X->stride;
+        for (const float *at = end - padding; at + LANES < end; at += LANES) {
+            memcpy(&bits, at, sizeof bits);
+            set |= bits & without_sign;
+        }
+        memcpy(&bits, end - LANES, sizeof bits);
+        set |= bits & mask;
+    }
+    return are_none_set(set);
+}
+
+UC_INLINE bool are_dense_rows_good(const uc_matrix *X, size_t first, size_t last)
+{
+    const size_t padding = X->stride - X->cols;
+    if (!uc_are_finite(X->values + first * X->stride, (last - first) * X->stride))
+        return false;
+    return padding == 0 || is_padding_zero(X, first, last, padding);
 }
 
 UC_INLINE uc_status check_features(const check *self, size_t first, size_t last)
 {
-    const bool sparse = uc_matrix_is_sparse(&self->data->X);
+    const uc_matrix *X = &self->data->X;
     uc_status status = UC_OK;
+    if (!uc_matrix_is_sparse(X)) {
+        if (are_dense_rows_good(X, first, last))
+            return UC_OK;
+        while (are_dense_rows_good(X, first, first + 1))
+            first++;
+        return fail_row(self, first, "a value that is not a finite number");
+    }
     for (size_t i = first; i < last && status == UC_OK; i++)
-        if (sparse)
-            status = check_sparse_row(self, i);
-        else
-            status = check_dense_row(self, i);
+        status = check_sparse_row(self, i);
     return status;
 }
 
@@ -295,11 +303,9 @@ static uc_status check_row(const check *self, size_t i)
     return UC_OK;
 }
 
-static uc_status check_job(size_t block, void *user)
+static uc_status check_rows(size_t first, size_t last, void *user)
 {
     const check *self = user;
-    const size_t first = self->first + block * ROWS_PER_BLOCK;
-    const size_t last = first + uc_min_size(self->last - first, ROWS_PER_BLOCK);
     uc_status status;
     if (uc_marks_are_fast())
         status = check_features_fast(self, first, last);
@@ -310,16 +316,29 @@ static uc_status check_job(size_t block, void *user)
     return status;
 }
 
-static uc_status check_arrays(const uc_reader *reader, const uc_dataset *data, size_t entries, size_t first,
-                              size_t last)
+static uc_status check_job(size_t block, void *user)
 {
-    check self = {
-        data, first, last, entries, reader->classes.count, reader->bags.count, uc_input_name(reader->input)};
-    const uc_matrix *X = &data->X;
-    if (X->offsets && (X->offsets[0] != 0 || X->offsets[X->rows] != entries))
-        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its rows do not fill the file", self.source);
-    return uc_run_blocks(&reader->context, (last - first + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK, check_job,
-                         &self);
+    const check *self = user;
+    const uc_range range = uc_block_range(block, self->last - self->first, ROWS_PER_BLOCK);
+    return check_rows(self->first + range.first, self->first + range.last, user);
+}
+
+static uc_status check_now(check *self, const uc_context *context)
+{
+    return uc_run_blocks(context, uc_block_count(self->last - self->first, ROWS_PER_BLOCK), check_job, self);
+}
+
+/* The reader's caller will check each row before it uses it. */
+static uc_status check_later(uc_reader *reader, const check *self)
+{
+    check *state = uc_alloc(1, sizeof *state);
+    if (!state)
+        return UC_ERR_NOMEM;
+    *state = *self;
+    state->data = &reader->rows;
+    reader->state = state;
+    reader->check = (uc_row_check){check_rows, state};
+    return UC_OK;
 }
 
 /* ---- a range of the rows ---- */
@@ -368,20 +387,25 @@ static uc_status keep_rows(uc_dataset *data, const uc_reader *reader, size_t fir
 /* Gets and checks the arrays of the mapped file, or of the reader's range of it. */
 static uc_status read_arrays(uc_dataset *data, uc_reader *self, const uc_container *file)
 {
+    const uc_matrix *X = &data->X;
     size_t entries = 0;
     uc_status status = read_header(data, &entries, self, file);
     if (status != UC_OK)
         return status;
-    const bool whole = !self->range.to;
-    size_t first = 0, last = data->X.rows;
-    if (!whole) {
-        first = row_at(self, data->X.rows, self->range.from);
-        last = row_at(self, data->X.rows, self->range.to);
+    if (X->offsets && (X->offsets[0] != 0 || X->offsets[X->rows] != entries))
+        return uc_fail(UC_ERR_FORMAT, "%s: damaged: its rows do not fill the file", file->source);
+    check rows = {data, 0, X->rows, entries, self->classes.count, self->bags.count, file->source};
+    const bool cut = self->range.to > 0;
+    if (self->settings.check_later && !self->whole && !cut)
+        return check_later(self, &rows);
+    if (cut) {
+        rows.first = row_at(self, X->rows, self->range.from);
+        rows.last = row_at(self, X->rows, self->range.to);
     }
-    status = check_arrays(self, data, entries, first, last);
-    if (status != UC_OK || whole)
+    status = check_now(&rows, &self->context);
+    if (status != UC_OK || !cut)
         return status;
-    return keep_rows(data, self, first, last);
+    return keep_rows(data, self, rows.first, rows.last);
 }
 
 static uc_status begin(uc_reader *self)
@@ -421,7 +445,7 @@ static uc_status next(uc_reader *self)
 
 static void end(uc_reader *self)
 {
-    (void)self;
+    uc_free(self->state);
 }
 
 const uc_data_format uc_format_ucd = {"ucd", begin, next, end, NULL};

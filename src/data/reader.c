@@ -264,6 +264,11 @@ const char *uc_reader_id(size_t *length, const uc_reader *self, size_t row)
     return self->ids[row].begin;
 }
 
+const uc_row_check *uc_reader_check(const uc_reader *self)
+{
+    return self->check.check ? &self->check : NULL;
+}
+
 size_t uc_reader_unseen(const uc_reader *self)
 {
     return self->unseen;

@@ -44,6 +44,7 @@ struct uc_reader {
     void *own;            /* of a first look: its counts */
     double *weights;      /* from a separate file, for all rows; NULL: none, or not read yet */
     size_t weight_count;
+    uc_row_check check; /* of the rows of the last block; no function: they have been checked */
 };
 
 /* A file format. */

@@ -11,10 +11,8 @@
 typedef struct score_job {
     const uc_model *model;
     const uc_matrix *X;
-    double *offset;      /* the constant part of every class's score */
-    double *scores;      /* rows x K, or NULL */
-    bool probabilities;  /* instead of scores */
-    uint32_t *predicted; /* or NULL */
+    uc_scoring wanted;
+    double *offset; /* the constant part of every class's score */
 } score_job;
 
 /* Scores of rows that must be prepared first, one by one. */
@@ -77,12 +75,12 @@ static uc_status keep(const score_job *job, double *scores, size_t first, size_t
         double *row_scores = scores + (i - first) * S;
         if (!are_finite(row_scores, K))
             return refuse_row(job, i);
-        if (job->probabilities)
+        if (job->wanted.probabilities)
             make_probabilities(row_scores, job->model, work);
-        if (job->scores)
-            memcpy(job->scores + i * K, row_scores, K * sizeof *row_scores);
-        if (job->predicted)
-            job->predicted[i] = (uint32_t)uc_argmax(row_scores, K);
+        if (job->wanted.scores)
+            memcpy(job->wanted.scores + i * K, row_scores, K * sizeof *row_scores);
+        if (job->wanted.predicted)
+            job->wanted.predicted[i] = (uint32_t)uc_argmax(row_scores, K);
     }
     return UC_OK;
 }
@@ -156,15 +154,23 @@ static uc_status plain_scores(double *scores, const score_job *job, size_t first
     return UC_OK;
 }
 
+static uc_status check_rows(const score_job *job, size_t first, size_t last)
+{
+    const uc_row_check *check = job->wanted.check;
+    return check ? check->check(first, last, check->user) : UC_OK;
+}
+
 static uc_status score_block(size_t block, void *user)
 {
     const score_job *job = user;
     const uc_range rows = uc_block_range(block, job->X->rows, ROWS_PER_BLOCK);
+    uc_status status = check_rows(job, rows.first, rows.last);
+    if (status != UC_OK)
+        return status;
     const size_t used = (rows.last - rows.first) * job->model->stride;
     double *scores = uc_alloc(used + 2 * job->model->stride, sizeof *scores); /* includes work space */
     if (!scores)
         return UC_ERR_NOMEM;
-    uc_status status;
     if (job->model->preprocessing.map || job->model->preprocessing.views)
         status = mapped_scores(scores, job, rows.first, rows.last);
     else
@@ -175,27 +181,32 @@ static uc_status score_block(size_t block, void *user)
     return status;
 }
 
-static uc_status score_all(score_job *job, const uc_context *context)
+uc_status uc_model_score(const uc_scoring *wanted, const uc_model *self, const uc_matrix *X,
+                         const uc_context *context)
 {
-    const uc_model *model = job->model;
-    assert(model->stride >= model->classes.count && model->classes.count > 0);
-    assert(uc_preprocessing_dimension(&model->preprocessing, model->features) == model->dimension);
-    job->offset = uc_alloc(model->stride, sizeof *job->offset);
-    if (!job->offset)
+    score_job job = {.model = self, .X = X, .wanted = *wanted};
+    if (wanted->probabilities && !self->probabilities)
+        return uc_fail(UC_ERR_INVALID, "a model of %s has scores but no probabilities; logistic has them",
+                       self->learner);
+    assert(self->stride >= self->classes.count && self->classes.count > 0);
+    assert(uc_preprocessing_dimension(&self->preprocessing, self->features) == self->dimension);
+    job.offset = uc_alloc(self->stride, sizeof *job.offset);
+    if (!job.offset)
         return UC_ERR_NOMEM;
-    for (size_t k = 0; k < model->classes.count; k++)
-        job->offset[k] = uc_model_offset(model, k);
+    for (size_t k = 0; k < self->classes.count; k++)
+        job.offset[k] = uc_model_offset(self, k);
     const uc_status status =
-        uc_run_blocks(context, uc_block_count(job->X->rows, ROWS_PER_BLOCK), score_block, job);
-    uc_free(job->offset);
-    return status;
+        uc_run_blocks(context, uc_block_count(X->rows, ROWS_PER_BLOCK), score_block, &job);
+    uc_free(job.offset);
+    /* A row that is not sound matters more than scores that are not finite, even those of an earlier row. */
+    const uc_status sound = status == UC_OK ? UC_OK : check_rows(&job, 0, X->rows);
+    return sound == UC_OK ? status : sound;
 }
 
 uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_matrix *X,
                            const uc_context *context)
 {
-    score_job job = {.model = self, .X = X, .predicted = predicted};
-    return score_all(&job, context);
+    return uc_model_score(&(uc_scoring){.predicted = predicted}, self, X, context);
 }
 
 uc_status uc_model_prepare(uc_matrix *out, const uc_model *self, const uc_matrix *X,
@@ -226,8 +237,7 @@ uc_status uc_model_predict_prepared(uint32_t *predicted, const uc_model *self, c
 
 uc_status uc_model_scores(double *scores, const uc_model *self, const uc_matrix *X, const uc_context *context)
 {
-    score_job job = {.model = self, .X = X, .scores = scores};
-    return score_all(&job, context);
+    return uc_model_score(&(uc_scoring){.scores = scores}, self, X, context);
 }
 
 bool uc_model_has_probabilities(const uc_model *self)
@@ -238,11 +248,7 @@ bool uc_model_has_probabilities(const uc_model *self)
 uc_status uc_model_probabilities(double *probabilities, const uc_model *self, const uc_matrix *X,
                                  const uc_context *context)
 {
-    if (!self->probabilities)
-        return uc_fail(UC_ERR_INVALID, "a model of %s has scores but no probabilities; logistic has them",
-                       self->learner);
-    score_job job = {.model = self, .X = X, .scores = probabilities, .probabilities = true};
-    return score_all(&job, context);
+    return uc_model_score(&(uc_scoring){.scores = probabilities, .probabilities = true}, self, X, context);
 }
 
 /* P(true = y | x, observed = y) = C[y][y] p_y / sum_q C[y][q] p_q, or p_y if no noise was given. */

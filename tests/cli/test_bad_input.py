@@ -1,5 +1,8 @@
 """Bad input gets one sentence with file and line, exit status 1, and leaves nothing behind."""
 import gzip
+import json
+import math
+import struct
 
 import pytest
 
@@ -173,3 +176,39 @@ def test_a_device_without_end_is_no_state_of_annotators(unconfuse):
     unconfuse.write("d.svm", "1 1:1\n2 2:1\n")
     unconfuse.write("crowd.csv", "row,annotator,label\n1,ann,1\n2,ann,2\n1,bob,1\n2,bob,2\n")
     assert unconfuse.fails(1, "audit", "d.svm", "--crowd", "crowd.csv", "--resume", "/dev/zero", timeout=60).startswith("/dev/zero: ")
+
+
+def damage(content, array, place, number):
+    """The bytes of a UCD file with another number in an array."""
+    header = json.loads(content[24:24 + struct.unpack("<I", content[12:16])[0]])
+    kind, offset = next((kind, offset) for name, kind, _, offset in header["arrays"] if name == array)
+    changed = struct.pack({"f32": "<f", "u32": "<I", "u64": "<Q"}[kind], number)
+    at = offset + place * len(changed)
+    return content[:at] + changed + content[at + len(changed):]
+
+
+DAMAGE = {  # of row i, from 0, of 3 values; a dense row takes 16
+    "dense": [("values", lambda i: 16 * i + 2, math.nan, "row {} has a value that is not a finite number"),
+              ("values", lambda i: 16 * i + 15, 1, "row {} has a value that is not a finite number"),
+              ("y", lambda i: i, 2, "row {} has a label that is not in the list of classes")],
+    "sparse": [("values", lambda i: 3 * i, math.inf, "row {} has a value that is not a finite number"),
+               ("columns", lambda i: 3 * i + 2, 2**31, "row {} has columns that do not ascend or are too large"),
+               ("columns", lambda i: 3 * i, 1, "row {} has columns that do not ascend or are too large"),
+               ("offsets", lambda i: i, 0, "has no place in the file"),
+               ("offsets", lambda i: i, 2**60, "has no place in the file")]}
+
+
+@pytest.mark.parametrize("storage, damaged", [(storage, damaged) for storage in DAMAGE for damaged in DAMAGE[storage]])
+def test_a_damaged_row_of_a_data_file_is_refused_wherever_it_is(unconfuse, storage, damaged):
+    """Rows are checked block by block, right before they are scored."""
+    array, place, number, sentence = damaged
+    unconfuse.write("data.svm", "".join(f"{'ab'[i % 2]} 1:{i % 7 + 1} 2:{i % 5 + 1} 3:1\n" for i in range(5000)))
+    unconfuse.ok("convert", "data.svm", "data.ucd", "--storage", storage)
+    unconfuse.ok("train", "pa", "data.ucd", "-o", "m.uc")
+    content = unconfuse.read("data.ucd")
+    for i in 2, 2500, 4999:
+        unconfuse.write("bad.ucd", damage(content, array, place(i), number))
+        for threads in 1, 2:
+            for command in ["predict", "-o", "out"], ["predict"], ["evaluate"]:
+                said = unconfuse.fails(1, command[0], "m.uc", "bad.ucd", *command[1:], "--threads", threads)
+                assert said.startswith("bad.ucd: damaged: ") and said.endswith(sentence.format(i + 1)), said

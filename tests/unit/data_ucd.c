@@ -237,6 +237,60 @@ static void one_bad_value_is_found_wherever_it_is(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
+/* A reader that leaves the check to its caller finds the same. */
+static void a_check_that_comes_later_finds_the_same(void **state)
+{
+    (void)state;
+    uc_read_settings settings = uc_reader_defaults();
+    settings.check_later = true;
+    for (int storage = UC_STORAGE_DENSE; storage <= UC_STORAGE_SPARSE; storage++) {
+        uc_dataset data = read_wide(storage);
+        const char *path = temporary_path("later.ucd");
+        const uc_row last = uc_matrix_row(&data.X, WIDE - 1);
+        data.X.values[last.values - data.X.values + (ptrdiff_t)WIDE - 1] = NAN;
+        data.y[3] = 7;
+        assert_ok(uc_dataset_write(&data, path, UC_FORMAT_UCD, NULL, NULL));
+        uc_reader *reader;
+        const uc_dataset *block;
+        assert_ok(uc_reader_open(&reader, path, &settings, NULL));
+        assert_ok(uc_reader_next(&block, reader));
+        const uc_row_check *rows = uc_reader_check(reader);
+        assert_non_null(rows);
+        assert_ok(rows->check(0, 3, rows->user));
+        assert_ok(rows->check(4, WIDE - 1, rows->user));
+        assert_error_has(rows->check(3, 4, rows->user), UC_ERR_FORMAT,
+                         "later.ucd: damaged: row 4 has a label that is not in the list of classes");
+        assert_error_has(rows->check(4, WIDE, rows->user), UC_ERR_FORMAT,
+                         "later.ucd: damaged: row 37 has a value that is not a finite number");
+        uc_reader_close(reader);
+        uc_dataset_free(&data);
+    }
+}
+
+/* Padding is looked at in whole vectors and in a part of one. */
+static void padding_that_is_not_zero_is_refused_wherever_it_is(void **state)
+{
+    (void)state;
+    for (size_t cols = 1; cols <= 33; cols++) {
+        uc_dataset data = {0};
+        assert_ok(uc_matrix_create_dense(&data.X, 3, cols));
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < cols; j++)
+                data.X.values[i * data.X.stride + j] = 1.0f;
+        for (size_t j = cols; j < data.X.stride; j++) {
+            data.X.values[data.X.stride + j] = 1e-40f;
+            check_damage(&data, "row 2 has a value that is not a finite number");
+            data.X.values[data.X.stride + j] = -0.0f;
+        }
+        const char *path = temporary_path("padded.ucd");
+        uc_dataset back = {0};
+        assert_ok(uc_dataset_write(&data, path, UC_FORMAT_UCD, NULL, NULL));
+        assert_ok(uc_dataset_read(&back, path, NULL, NULL));
+        uc_dataset_free(&back);
+        uc_dataset_free(&data);
+    }
+}
+
 /* A container with this header and one array of values must not be readable. */
 static void check_header(const char *header, const char *sentence)
 {
@@ -341,6 +395,8 @@ int main(void)
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(values_that_break_what_others_rely_on_are_refused),
         cmocka_unit_test(one_bad_value_is_found_wherever_it_is),
+        cmocka_unit_test(a_check_that_comes_later_finds_the_same),
+        cmocka_unit_test(padding_that_is_not_zero_is_refused_wherever_it_is),
         cmocka_unit_test(headers_that_lie_are_refused),
         cmocka_unit_test(rows_that_no_array_holds_are_refused),
         cmocka_unit_test(every_allocation_may_fail),

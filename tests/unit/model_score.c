@@ -287,6 +287,52 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* .05 + .55 + .3 + .1 is above 1, by rounding. */
+typedef struct watched {
+    size_t bad; /* this row is not sound */
+    unsigned checked[1000];
+} watched;
+
+static uc_status watch(size_t first, size_t last, void *user)
+{
+    watched *self = user;
+    for (size_t i = first; i < last; i++) {
+        self->checked[i]++;
+        if (i == self->bad)
+            return uc_fail(UC_ERR_FORMAT, "row %zu is not sound", i + 1);
+    }
+    return UC_OK;
+}
+
+static void every_row_is_checked_before_it_is_scored(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++)
+        for (unsigned threads = 1; threads <= 4; threads += 3) {
+            uc_model *model = random_model(1, 7, 2, UC_SCALE_NONE);
+            uc_dataset data = sample_data(1000, 7, 2, sparse, 1);
+            uint32_t predicted[1000], expected[1000];
+            const uc_context context = {.threads = threads};
+            watched rows = {.bad = SIZE_MAX};
+            const uc_row_check check = {watch, &rows};
+            const uc_scoring wanted = {.predicted = predicted, .check = &check};
+            assert_ok(uc_model_predict(expected, model, &data.X, &context));
+            assert_ok(uc_model_score(&wanted, model, &data.X, &context));
+            assert_memory_equal(predicted, expected, sizeof predicted);
+            for (size_t i = 0; i < 1000; i++)
+                assert_int_equal(rows.checked[i], 1);
+            /* A row that is not sound matters more than an earlier one that is too large. */
+            data.X.values[0] = INFINITY;
+            for (rows.bad = 3; rows.bad < 1000; rows.bad += 332)
+                assert_error_has(uc_model_score(&wanted, model, &data.X, &context), UC_ERR_FORMAT,
+                                 "is not sound");
+            rows.bad = SIZE_MAX;
+            assert_error_has(uc_model_score(&wanted, model, &data.X, &context), UC_ERR_INVALID,
+                             "row 1 has no finite scores: it holds NaN or infinity");
+            uc_dataset_free(&data);
+            uc_model_free(model);
+        }
+}
+
 static void a_calibrated_probability_is_never_above_1(void **state)
 {
     (void)state;
@@ -308,6 +354,7 @@ int main(void)
         cmocka_unit_test(equal_classes_tie_and_the_lowest_is_predicted),
         cmocka_unit_test(rows_that_are_not_finite_are_refused),
         cmocka_unit_test(a_row_that_is_too_large_is_called_so),
+        cmocka_unit_test(every_row_is_checked_before_it_is_scored),
         cmocka_unit_test(a_calibrated_probability_is_never_above_1),
         cmocka_unit_test(every_allocation_may_fail),
     };
