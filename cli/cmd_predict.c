@@ -52,6 +52,7 @@ static const app_section sections[] = {
 typedef struct writer {
     const uc_names *classes;
     size_t *lengths;    /* of the class names */
+    size_t longest;     /* of these */
     app_output *output; /* NULL: predictions go to `list` */
     json_t *list;
     const char *values; /* their name in the JSON */
@@ -74,18 +75,25 @@ static void write_header(writer *self)
     app_output_advance(self->output, (size_t)(at - begin));
 }
 
+#define ROWS_PER_RESERVE ((size_t)256)
+
+/* Room is made for many rows at once: a row is often two bytes. */
 static void write_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
 {
     const size_t K = self->classes->count;
-    for (size_t i = 0; i < rows; i++) {
-        const size_t length = self->lengths[predicted[i]];
-        char *begin = app_output_reserve(self->output, length + 1 + (scores ? 33 * K : 0));
-        char *at = (char *)memcpy(begin, self->classes->text[predicted[i]], length) + length;
-        for (size_t k = 0; scores && k < K; k++) {
-            *at++ = '\t';
-            at += app_print_real(at, scores[i * K + k]);
+    const size_t longest = self->longest + 1 + (scores ? 33 * K : 0);
+    for (size_t i = 0; i < rows;) {
+        const size_t end = i + (rows - i < ROWS_PER_RESERVE ? rows - i : ROWS_PER_RESERVE);
+        char *begin = app_output_reserve(self->output, (end - i) * longest), *at = begin;
+        for (; i < end; i++) {
+            const size_t length = self->lengths[predicted[i]];
+            at = (char *)memcpy(at, self->classes->text[predicted[i]], length) + length;
+            for (size_t k = 0; scores && k < K; k++) {
+                *at++ = '\t';
+                at += app_print_real(at, scores[i * K + k]);
+            }
+            *at++ = '\n';
         }
-        *at++ = '\n';
         app_output_advance(self->output, (size_t)(at - begin));
     }
 }
@@ -290,8 +298,10 @@ static uc_status run(app_call *call)
         writer self = {.classes = uc_model_classes(model),
                        .values = args->probabilities ? "probabilities" : "scores"};
         self.lengths = app_calloc(self.classes->count, sizeof *self.lengths);
-        for (size_t k = 0; k < self.classes->count; k++)
+        for (size_t k = 0; k < self.classes->count; k++) {
             self.lengths[k] = strlen(self.classes->text[k]);
+            self.longest = self.lengths[k] > self.longest ? self.lengths[k] : self.longest;
+        }
         status = predict(call, &self, model, &files);
         free(self.lengths);
     }
