@@ -273,7 +273,8 @@ typedef struct { double statistic, p_value, critical_difference; } uc_friedman;
 uc_status uc_metrics_friedman(uc_friedman *, double *, const double *, size_t, size_t);
 
 /* rows.h */
-size_t first_row_unsound(const uc_matrix *, uint64_t);
+bool is_sound(const uc_matrix *, uint64_t);
+uc_status score_rows(uint32_t *, double *, bool, const uc_model *, const uc_matrix *, uint64_t, const uc_context *);
 size_t first_row_not_finite(const uc_matrix *);
 uc_status run_rows(uint32_t *, uc_online *, const uc_matrix *, const uint32_t *, const double *, uint64_t, double,
                    const uc_context *);

@@ -6,24 +6,46 @@
 
 #define ROWS_PER_REPORT 256
 
-/* The first row of CSR rows that does not lie within its arrays of `entries` numbers, or whose columns do
- * not ascend below X->cols; the number of rows when all do. What others hand over may be wrong in each of
- * these, and nobody else looks. */
-static size_t first_row_unsound(const uc_matrix *X, uint64_t entries)
+/* CSR rows with arrays of `entries` numbers. What others hand over may be wrong in everything that check_rows
+ * looks at, and nobody else looks. */
+typedef struct csr_rows {
+    const uc_matrix *X;
+    uint64_t entries;
+} csr_rows;
+
+/* Whether rows lie within their arrays, and their columns ascend below X->cols; values are not looked at. */
+static uc_status check_rows(size_t begin, size_t end, void *user)
 {
-    if (X->offsets[0] > entries)
-        return 0;
-    for (size_t i = 0; i < X->rows; i++) {
+    const csr_rows *self = user;
+    const uc_matrix *X = self->X;
+    for (size_t i = begin; i < end; i++) {
         const uint64_t first = X->offsets[i], last = X->offsets[i + 1];
-        if (first > last || last > entries)
-            return i;
+        if (first > last || last > self->entries)
+            return UC_ERR_FORMAT;
         uint32_t descents = 0;
         for (uint64_t e = first; e + 1 < last; e++)
             descents += X->columns[e] >= X->columns[e + 1];
         if (descents > 0 || (first < last && X->columns[last - 1] >= X->cols))
-            return i;
+            return UC_ERR_FORMAT;
     }
-    return X->rows;
+    return UC_OK;
+}
+
+static bool is_sound(const uc_matrix *X, uint64_t entries)
+{
+    csr_rows rows = {X, entries};
+    return check_rows(0, X->rows, &rows) == UC_OK;
+}
+
+/* What uc_model_predict, uc_model_scores and uc_model_probabilities do, for rows that nobody has checked;
+ * dense rows need no check. UC_ERR_FORMAT: they are not sound. */
+static uc_status score_rows(uint32_t *predicted, double *scores, bool probabilities, const uc_model *model,
+                            const uc_matrix *X, uint64_t entries, const uc_context *context)
+{
+    csr_rows rows = {X, entries};
+    const uc_row_check check = {check_rows, &rows};
+    const uc_scoring wanted = {predicted, scores, probabilities, X->offsets ? &check : NULL};
+    return uc_model_score(&wanted, model, X, context);
 }
 
 /* The first row that holds NaN or infinity; the number of rows when there is none. */

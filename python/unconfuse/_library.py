@@ -233,8 +233,21 @@ def refuse_columns(X: Any) -> None:
     raise ValueError("X is not a sound CSR matrix: its rows do not follow each other, or their columns do not ascend")
 
 
+def entries(X: Any) -> int:
+    """How many entries the arrays of a CSR matrix have room for; 0 for dense rows."""
+    return min(len(X.data), len(X.indices)) if scipy.sparse.issparse(X) else 0
+
+
 def matrix(X: Any, into: Any = None) -> tuple[Any, Any]:
     """A uc_matrix that looks at float32 rows, dense in C order or CSR, and what must be kept alive with it."""
+    view, kept, X = unchecked_matrix(X, into)
+    if scipy.sparse.issparse(X) and not lib.is_sound(view, entries(X)):
+        refuse_columns(X)
+    return view, kept
+
+
+def unchecked_matrix(X: Any, into: Any = None) -> tuple[Any, Any, Any]:
+    """The same for CSR rows whose columns nobody has looked at, and the rows that it looks at, which may be a copy."""
     view = ffi.new("uc_matrix *") if into is None else into
     view.rows, view.cols = X.shape
     if X.shape[1] > MOST_COLUMNS:
@@ -252,14 +265,12 @@ def matrix(X: Any, into: Any = None) -> tuple[Any, Any]:
                 ffi.from_buffer("uint32_t[]", columns))
         view.stride = 0
         view.values, view.offsets, view.columns = kept
-        if lib.first_row_unsound(view, min(len(X.data), len(X.indices))) < X.shape[0]:
-            refuse_columns(X)
-        return view, kept
+        return view, kept, X
     values = ffi.from_buffer("float[]", X)
     view.stride = X.shape[1]
     view.values = values
     view.offsets = view.columns = ffi.NULL
-    return view, values
+    return view, values, X
 
 
 def doubles(array: np.ndarray) -> Any:

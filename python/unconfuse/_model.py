@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse
 
 from ._labels import Classes
-from ._library import check, copied, doubles, labels_buffer, last_error, matrix, taken_bytes, text, Work
+from ._library import (check, copied, doubles, entries, labels_buffer, last_error, matrix, refuse_columns, taken_bytes, text,
+                       unchecked_matrix, Work)
 from ._unconfuse import ffi, lib
 
 
@@ -58,19 +59,23 @@ class Model:
     def predict(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """The position of the best class of each row, in the library's order."""
         predicted = np.empty(X.shape[0], np.uint32)
-        view, _kept = matrix(X)
-        with Work(n_jobs) as work:
-            work.check(lib.uc_model_predict(labels_buffer(predicted), self.pointer, view, work.context))
+        self._score(labels_buffer(predicted), ffi.NULL, False, X, n_jobs)
         return predicted
 
     def scores(self, X: Any, n_jobs: int | None, probabilities: bool = False) -> np.ndarray:
         """One column per class, in the library's order."""
         found = np.empty((X.shape[0], self.class_count))
-        view, _kept = matrix(X)
-        function = lib.uc_model_probabilities if probabilities else lib.uc_model_scores
-        with Work(n_jobs) as work:
-            work.check(function(doubles(found), self.pointer, view, work.context))
+        self._score(ffi.NULL, doubles(found), probabilities, X, n_jobs)
         return found
+
+    def _score(self, predicted: Any, scores: Any, probabilities: bool, X: Any, n_jobs: int | None) -> None:
+        """Columns of CSR rows are checked block by block, right before the block is scored."""
+        view, _kept, X = unchecked_matrix(X)
+        with Work(n_jobs) as work:
+            status = lib.score_rows(predicted, scores, probabilities, self.pointer, view, entries(X), work.context)
+            if status == lib.UC_ERR_FORMAT:
+                refuse_columns(X)
+            work.check(status)
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """One row per class, and the offset of each, in the library's order."""

@@ -499,3 +499,24 @@ def test_columns_that_are_said_to_ascend_and_do_not_are_refused():
     X.has_canonical_format = X.has_sorted_indices = True
     with pytest.raises(ValueError, match="do not ascend"):
         learned.predict(X)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("row", [0, 2500, 4999])
+def test_an_unsound_row_is_found_in_every_block_of_rows(row, n_jobs):
+    """Rows are checked block by block, right before they are scored; NaN in an earlier row matters less."""
+    sound = scipy.sparse.csr_matrix(np.tile(np.array([[1, 2, 1], [3, 1, 1]], np.float32), (2500, 1)))
+    learned = unconfuse.PerceptronClassifier(n_jobs=n_jobs).fit(sound, ["a", "b"] * 2500)
+    for column, sentence in (10**8, "an entry in column 100000000"), (0, "their columns do not ascend"):
+        X = sound.copy()
+        X.has_canonical_format = X.has_sorted_indices = True
+        X.indices[3 * row + 2] = column
+        X.data[0] = np.nan
+        with pytest.raises(ValueError, match=sentence):
+            learned.predict(X)
+        with pytest.raises(ValueError, match=sentence):
+            learned.decision_function(X)
+    X = sound.copy()
+    X.data[3 * row] = np.inf
+    with pytest.raises(ValueError, match=f"row {row + 1} has no finite scores: it holds NaN or infinity"):
+        learned.predict(X)
