@@ -43,10 +43,13 @@ static inline uc_row uc_matrix_row(const uc_matrix *self, size_t i)
     return (uc_row){(size_t)(self->offsets[i + 1] - first), self->values + first, self->columns + first};
 }
 
-/* How to check rows that nobody has looked at yet: `check` fails unless rows first .. last-1 lie within their
- * arrays and are as uc_row says. Several threads may call it at once. */
+/* Fails unless rows first .. last-1 lie within their arrays and are as uc_row says. Several threads may call
+ * it at once. */
+typedef uc_status uc_row_check_fn(size_t first, size_t last, void *user);
+
+/* How to check rows that nobody has looked at yet. */
 typedef struct uc_row_check {
-    uc_status (*check)(size_t first, size_t last, void *user);
+    uc_row_check_fn *check;
     void *user;
 } uc_row_check;
 
