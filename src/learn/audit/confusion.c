@@ -18,6 +18,7 @@
 #define SHRINKAGE 10.0 /* of an annotator's matrix towards the matrix of all, in labels per true class */
 #define MANY_CLASSES ((size_t)900)
 #define CLASSES_PER_BLOCK ((size_t)256)
+#define CLASSES_AT_ONCE ((size_t)32) /* rows of P that a cache holds while counts are turned into columns */
 
 uc_status uc_confusion_create(uc_confusion *out, const uc_annotations *annotations)
 {
@@ -90,9 +91,9 @@ static uc_status count(uc_confusion *self, const uc_labelled *labelled, const do
     return status == UC_OK ? uc_comm_sum(uc_comm_of(context), self->counts, length) : status;
 }
 
-static void normalize_rows(double *P, size_t K)
+static void normalize_rows(double *P, size_t rows, size_t K)
 {
-    for (size_t z = 0; z < K; z++) {
+    for (size_t z = 0; z < rows; z++) {
         double sum = 0.0;
         for (size_t l = 0; l < K; l++)
             sum += P[z * K + l];
@@ -101,60 +102,68 @@ static void normalize_rows(double *P, size_t K)
     }
 }
 
-static void find_common(uc_confusion *self, const uc_annotations *all)
+static void find_common(uc_confusion *self, const uc_annotations *all, uc_range classes)
 {
     const size_t K = self->K;
-    for (size_t z = 0; z < K; z++)
+    for (size_t z = classes.first; z < classes.last; z++)
         for (size_t l = 0; l < K; l++)
             self->P[z * K + l] = (double)(z == l) + 1.0 / (double)K;
     for (size_t p = 0; p < self->pairs; p++)
-        for (size_t z = 0; z < K; z++)
+        for (size_t z = classes.first; z < classes.last; z++)
             self->P[z * K + all->label_of[p]] += self->counts[p * K + z];
-    normalize_rows(self->P, K);
+    normalize_rows(self->P + classes.first * K, classes.last - classes.first, K);
 }
 
 /* Processes the pairs of one annotator, starting at `first`; returns the first pair of the next annotator. */
-static size_t take_annotator(uc_confusion *self, const uc_annotations *all, size_t first, double *sums)
+static size_t take_annotator(uc_confusion *self, const uc_annotations *all, size_t first, uc_range classes)
 {
     const size_t K = self->K;
+    double sums[CLASSES_AT_ONCE] = {0};
     size_t last = first;
-    memset(sums, 0, K * sizeof *sums);
     for (; last < self->pairs && all->annotator_of[last] == all->annotator_of[first]; last++)
-        for (size_t z = 0; z < K; z++)
-            sums[z] += self->counts[last * K + z];
+        for (size_t z = classes.first; z < classes.last; z++)
+            sums[z - classes.first] += self->counts[last * K + z];
     for (size_t p = first; p < last; p++)
-        for (size_t z = 0; z < K; z++)
+        for (size_t z = classes.first; z < classes.last; z++)
             self->logs[p * K + z] =
                 log((self->counts[p * K + z] + SHRINKAGE * self->P[z * K + all->label_of[p]]) /
-                    (sums[z] + SHRINKAGE));
+                    (sums[z - classes.first] + SHRINKAGE));
     return last;
 }
 
-static uc_status take_logs(uc_confusion *self, const uc_annotations *all)
+static void take_logs(uc_confusion *self, const uc_annotations *all, uc_range classes)
 {
     const size_t K = self->K;
-    if (all->annotators == 1) {
-        for (size_t p = 0; p < self->pairs; p++)
-            for (size_t z = 0; z < K; z++)
-                self->logs[p * K + z] = log(self->P[z * K + all->label_of[p]]);
-        return UC_OK;
-    }
-    double *sums = uc_alloc(K, sizeof *sums);
-    if (!sums)
-        return UC_ERR_NOMEM;
-    for (size_t p = 0; p < self->pairs;)
-        p = take_annotator(self, all, p, sums);
-    uc_free(sums);
+    for (size_t p = 0; p < self->pairs && all->annotators > 1;)
+        p = take_annotator(self, all, p, classes);
+    for (size_t p = 0; p < self->pairs && all->annotators == 1; p++)
+        for (size_t z = classes.first; z < classes.last; z++)
+            self->logs[p * K + z] = log(self->P[z * K + all->label_of[p]]);
+}
+
+typedef struct matrix_job {
+    uc_confusion *self;
+    const uc_annotations *annotations;
+} matrix_job;
+
+/* A row of P, and of every C_j, depends only on the counts of its true class. */
+static uc_status find_classes(size_t block, void *user)
+{
+    const matrix_job *job = user;
+    const uc_range classes = uc_block_range(block, job->self->K, CLASSES_AT_ONCE);
+    find_common(job->self, job->annotations, classes);
+    take_logs(job->self, job->annotations, classes);
     return UC_OK;
 }
 
 uc_status uc_confusion_find(uc_confusion *self, const uc_labelled *labelled, const double *R)
 {
+    matrix_job job = {self, labelled->annotations};
+    const uc_context fitting = uc_context_for_work(labelled->context, (double)self->pairs * (double)self->K);
     const uc_status status = count(self, labelled, R);
     if (status != UC_OK)
         return status;
-    find_common(self, labelled->annotations);
-    return take_logs(self, labelled->annotations);
+    return uc_run_blocks(&fitting, uc_block_count(self->K, CLASSES_AT_ONCE), find_classes, &job);
 }
 
 void uc_confusion_of_row(double *LL, const uc_confusion *self, const uc_labelled *labelled, size_t row)
@@ -185,5 +194,5 @@ void uc_confusion_of_annotator(double *C, const uc_confusion *self, const uc_lab
     for (size_t p = 0; p < self->pairs && all->annotators > 1; p++)
         for (size_t z = 0; z < K && all->annotator_of[p] == annotator; z++)
             C[z * K + all->label_of[p]] += self->counts[p * K + z];
-    normalize_rows(C, K);
+    normalize_rows(C, K, K);
 }
