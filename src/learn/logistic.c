@@ -25,7 +25,7 @@
 #include "learn/minimise.h"
 #include "linalg/linalg.h"
 
-#define NEWTON_VECTORS ((size_t)8) /* at the peak, including the model */
+#define NEWTON_VECTORS ((size_t)8) /* at the peak, including the model and a start that is not 0 */
 #define LBFGS_VECTORS ((size_t)20)
 #define STAGE 300.0 /* times the tolerance: when offsets become free */
 

@@ -222,6 +222,23 @@ static void follow_line(double factor, void *user)
 
 /* ---- minimisation ---- */
 
+static bool is_zero(const double *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] == 0.0)
+        i++;
+    return i == count;
+}
+
+/* Goes back to where the search began, if it gave up. Most searches begin at 0, which need not be kept. */
+static void give_up(double *weights, const double *start, size_t count)
+{
+    if (start)
+        memcpy(weights, start, count * sizeof *start);
+    else
+        memset(weights, 0, count * sizeof *weights);
+}
+
 uc_status uc_logistic_newton(uc_minimum *out, double *weights, const problem *self,
                              const uc_conditioning *conditioning, const uc_logistic_settings *settings,
                              const uc_context *context)
@@ -233,18 +250,20 @@ uc_status uc_logistic_newton(uc_minimum *out, double *weights, const problem *se
                    .column_squares = uc_alloc(d, sizeof(double)),
                    .block_squares =
                        uc_alloc(uc_block_count(d * self->S, NUMBERS_PER_BLOCK), SQUARES * sizeof(double))};
-    double *start = uc_alloc(count, sizeof *start);
+    const bool from_zero = is_zero(weights, count);
+    double *start = from_zero ? NULL : uc_alloc(count, sizeof *start);
     uc_status status = UC_ERR_NOMEM;
-    if (!start || !user.column_squares || !user.block_squares)
+    if ((!start && !from_zero) || !user.column_squares || !user.block_squares)
         goto cleanup;
-    memcpy(start, weights, count * sizeof *start);
+    if (start)
+        memcpy(start, weights, count * sizeof *start);
     uc_logistic_column_squares(user.column_squares, self);
     status = uc_comm_sum(uc_comm_of(context), user.column_squares, d);
     if (status == UC_OK)
         status = uc_newton(out, weights, count, evaluate, &curvature, &user, conditioning,
                            settings->iterations, settings->tolerance, context);
     if (out->excess > FAR && out->iterations < settings->iterations)
-        memcpy(weights, start, count * sizeof *start);
+        give_up(weights, start, count);
 cleanup:
     uc_free(user.column_squares);
     uc_free(user.block_squares);
