@@ -189,10 +189,10 @@ static uc_status fail_row(const check *self, size_t row, const char *what)
 #define LANES 8
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
-UC_INLINE bool are_none_set(lanes bits)
+UC_INLINE bool are_none_set(const lanes *bits)
 {
     uint64_t halves[LANES / 2];
-    memcpy(halves, &bits, sizeof halves);
+    memcpy(halves, bits, sizeof halves);
     return (halves[0] | halves[1] | halves[2] | halves[3]) == 0;
 }
 
@@ -207,7 +207,7 @@ UC_INLINE bool do_ascend(const uint32_t *columns, size_t count)
         memcpy(&now, columns + j, sizeof now);
         bad |= (lanes)(before >= now);
     }
-    bool good = are_none_set(bad);
+    bool good = are_none_set(&bad);
     for (; j < count; j++)
         good &= columns[j - 1] < columns[j];
     return good;
@@ -231,9 +231,11 @@ UC_INLINE uc_status check_sparse_row(const check *self, size_t i)
 UC_INLINE bool is_padding_zero(const uc_matrix *X, size_t first, size_t last, size_t padding)
 {
     const uint32_t without_sign = 0x7fffffffu;
+    uint32_t kept[LANES];
     lanes bits, mask, set = {0};
     for (size_t lane = 0; lane < LANES; lane++)
-        mask[lane] = lane + padding >= LANES ? without_sign : 0;
+        kept[lane] = lane + padding >= LANES ? without_sign : 0;
+    memcpy(&mask, kept, sizeof mask);
     for (; first < last; first++) {
         const float *end = X->values + (first + 1) * X->stride;
         for (const float *at = end - padding; at + LANES < end; at += LANES) {
@@ -243,7 +245,7 @@ UC_INLINE bool is_padding_zero(const uc_matrix *X, size_t first, size_t last, si
         memcpy(&bits, end - LANES, sizeof bits);
         set |= bits & mask;
     }
-    return are_none_set(set);
+    return are_none_set(&set);
 }
 
 UC_INLINE bool are_dense_rows_good(const uc_matrix *X, size_t first, size_t last)
