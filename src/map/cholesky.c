@@ -21,6 +21,7 @@
  * which nearly preserves lengths and angles (the second mapping of that paper).
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/exchange.h"
@@ -206,24 +207,47 @@ static uc_status fit_kgs(const uc_map_fitting *fitting)
     return status;
 }
 
-/* Every process gets all candidates, and looks for landmarks among them by itself. */
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Copies the candidates among the rows of this process, which keep their order. */
+static uc_status take_candidates(uc_matrix *out, const uc_map_fitting *fitting, size_t candidates)
+{
+    const uc_matrix *X = fitting->X;
+    size_t *rows = NULL, own = 0;
+    uc_share share;
+    uc_status status = uc_share_of(&share, fitting->context, X->rows);
+    if (status == UC_OK)
+        status = uc_map_random_rows(&rows, fitting->rows, candidates, fitting->seed);
+    if (status != UC_OK)
+        return status;
+    qsort(rows, candidates, sizeof *rows, by_number);
+    for (size_t i = 0; i < candidates; i++)
+        if (rows[i] >= share.first && rows[i] < share.first + X->rows)
+            rows[own++] = rows[i] - share.first;
+    const double part = (double)own / (double)uc_max_size(X->rows, 1);
+    status = uc_memory_check(fitting->context, 8.0 * part * (double)uc_matrix_entries(X), "the candidates");
+    if (status == UC_OK)
+        status = uc_matrix_subset(out, X, rows, own, fitting->context);
+    uc_free(rows);
+    return status;
+}
+
 static uc_status fit_kgs_among(const uc_map_fitting *fitting, size_t candidates)
 {
-    size_t *rows = NULL;
-    uc_matrix gathered = {0};
-    uc_context alone = uc_context_alone(fitting->context);
+    uc_matrix taken = {0};
     uc_map_fitting of_candidates = *fitting;
-    uc_status status = uc_map_random_rows(&rows, fitting->rows, candidates, fitting->seed);
-    if (status == UC_OK)
-        status = uc_gather_matrix(&gathered, fitting->X, rows, candidates, fitting->context);
-    of_candidates.X = &gathered;
+    uc_status status = take_candidates(&taken, fitting, candidates);
+    status = uc_comm_agree(uc_comm_of(fitting->context), status);
+    of_candidates.X = &taken;
     of_candidates.rows = candidates;
-    of_candidates.context = &alone;
     if (status == UC_OK)
         status = fit_kgs(&of_candidates);
-    uc_free(rows);
-    uc_matrix_free(&gathered);
-    return uc_comm_agree(uc_comm_of(fitting->context), status);
+    uc_matrix_free(&taken);
+    return status;
 }
 
 uc_status uc_map_fit_kgs(const uc_map_fitting *fitting)

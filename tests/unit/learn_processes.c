@@ -332,6 +332,34 @@ static void maps_are_those_of_one_process(void **state)
     uc_dataset_free(&data);
 }
 
+/* Of very many rows only some can become landmarks, wherever they are. */
+static void kgs_of_very_many_rows_is_that_of_one_process(void **state)
+{
+    (void)state;
+    uc_dataset data = sample_data(51000, 3, 2, false, 7), copy = {0};
+    task self = {.whole = &data, .learner = uc_learner_find("logistic"), .train = uc_train_defaults()};
+    uc_logistic_settings settings;
+    uc_options_defaults(uc_learner_options(self.learner), &settings);
+    settings.iterations = 1;
+    self.settings = &settings;
+    self.train.map.map = UC_MAP_KGS;
+    self.train.map.dimension = 12;
+    uc_model *alone = NULL;
+    assert_ok(uc_dataset_subset(&copy, &data, NULL, 0, NULL));
+    assert_ok(uc_train(&alone, self.learner, self.settings, &self.train, &copy, NULL));
+    assert_ok(run_processes(3, train_part, &self));
+    all_have_the_same_model(&self, 3);
+    const uc_map *a = alone->preprocessing.map, *b = self.models[0]->preprocessing.map;
+    assert_int_equal(a->landmarks.rows, b->landmarks.rows);
+    assert_memory_equal(a->norm2, b->norm2, a->landmarks.rows * sizeof *a->norm2);
+    assert_memory_equal(a->projection, b->projection,
+                        a->landmarks.rows * a->dimension * sizeof *a->projection);
+    free_models(&self);
+    uc_model_free(alone);
+    uc_dataset_free(&copy);
+    uc_dataset_free(&data);
+}
+
 static void what_is_auto_is_chosen_alike(void **state)
 {
     (void)state;
@@ -526,6 +554,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_machine_are_those_of_one_process),
         cmocka_unit_test(scaling_is_that_of_all_rows),
         cmocka_unit_test(maps_are_those_of_one_process),
+        cmocka_unit_test(kgs_of_very_many_rows_is_that_of_one_process),
         cmocka_unit_test(what_is_auto_is_chosen_alike),
         cmocka_unit_test(one_pass_is_the_mean_of_what_the_parts_learn),
         cmocka_unit_test(passes_go_on_from_the_mean),
