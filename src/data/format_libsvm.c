@@ -239,8 +239,9 @@ UC_INLINE const char *read_eights(uc_text_block *block, void *user, const char *
 {
     uint64_t before = 0;
     for (;;) {
-        block->pairs +=
-            uc_pairs_read(&p, block->values + block->pairs, block->columns + block->pairs, &before, user);
+        if (*p != '\n' && *p != '#')
+            block->pairs +=
+                uc_pairs_read(&p, block->values + block->pairs, block->columns + block->pairs, &before, user);
         p = skip_blanks(p);
         if (*p == '\n' || *p == '#')
             return end_line(block, p, before);

@@ -263,7 +263,7 @@ UC_INLINE uc_status check_features(const check *self, size_t first, size_t last)
     if (!uc_matrix_is_sparse(X)) {
         if (are_dense_rows_good(X, first, last))
             return UC_OK;
-        while (are_dense_rows_good(X, first, first + 1))
+        while (first + 1 < last && are_dense_rows_good(X, first, first + 1))
             first++;
         return fail_row(self, first, "a value that is not a finite number");
     }

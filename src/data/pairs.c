@@ -15,7 +15,7 @@
 #include "data/number.h"
 #include "linalg/kernels.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(UC_KERNELS_X86) && defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
 #define FAST                                                                                                 \
@@ -61,7 +61,7 @@ FAST static inline size_t put_places(uint16_t *list, uint64_t mask, size_t first
     return count;
 }
 
-/* Lanes after the last pair read the list as well, and the text where it says. */
+/* Unused lanes read the list as well, and the text at the places in it. */
 static void pad_list(uint16_t *list, size_t count)
 {
     const uint16_t last = count > 0 ? list[count - 1] : 0;
@@ -92,7 +92,7 @@ FAST static void move_window(uc_pairs *self, const char *p)
     self->end = self->colon = 0;
 }
 
-/* Makes the list go on with the end of the field before the pair at p; false: that is no such end. */
+/* Makes the list go on with the end of the field before the pair at p; false: no field ends there. */
 static bool reach(uc_pairs *self, const char *p)
 {
     const char *before = p - 1;
@@ -215,14 +215,11 @@ FAST static inline __m128i in_turn(uint64_t even, uint64_t odd)
     return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even), _mm_cvtsi64_si128((long long)odd));
 }
 
-static const double scales[16] = {1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
-                                  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1, 1.0};
-
 /* The sizes of eight values. Those that may round to the wrong float are computed once more. */
-FAST static inline __m512d sizes_of(__m512i numbers, __m512i points)
+FAST static inline __m512d sizes_of(__m512i numbers, __m512i decimals)
 {
-    const __m512d scale =
-        _mm512_permutex2var_pd(_mm512_loadu_pd(scales), points, _mm512_loadu_pd(scales + AT_ONCE));
+    const __m512d scale = _mm512_permutex2var_pd(_mm512_loadu_pd(uc_part_of_ten), decimals,
+                                                 _mm512_loadu_pd(uc_part_of_ten + AT_ONCE));
     const __m512d near = _mm512_mul_pd(_mm512_cvtepi64_pd(numbers), scale);
     const __m512i rest =
         _mm512_and_si512(_mm512_add_epi64(_mm512_castpd_si512(near), _mm512_set1_epi64(16 - 0x10000000)),
@@ -231,13 +228,13 @@ FAST static inline __m512d sizes_of(__m512i numbers, __m512i points)
     if (__builtin_expect(doubtful == 0, 1))
         return near;
     double sizes[AT_ONCE];
-    uint64_t m[AT_ONCE], point[AT_ONCE];
+    uint64_t m[AT_ONCE], after[AT_ONCE];
     _mm512_storeu_pd(sizes, near);
     _mm512_storeu_si512(m, numbers);
-    _mm512_storeu_si512(point, points);
+    _mm512_storeu_si512(after, decimals);
     for (; doubtful; doubtful &= doubtful - 1) {
         const unsigned i = (unsigned)__builtin_ctz(doubtful);
-        sizes[i] = (double)uc_number_scale(m[i], 15 - (unsigned)(point[i] & 15));
+        sizes[i] = (double)uc_number_scale(m[i], (unsigned)after[i] & 15);
     }
     return _mm512_loadu_pd(sizes);
 }
@@ -256,8 +253,9 @@ FAST static inline __m256 values_of(unsigned *bad, unsigned *line, const char *t
     const __m512i b = digits_of(&odd, load_values(text, ends + 1), _mm512_permutexvar_epi8(odd_byte, starts));
     const __m512i eights =
         _mm512_madd_epi16(_mm512_packus_epi32(fours(a), fours(b)), _mm512_set1_epi32(0x00012710));
-    const __m512i points = _mm512_cvtepu16_epi64(_mm_popcnt_epi16(in_turn(even.below, odd.below)));
-    const __m512d sizes = sizes_of(join(eights, 100000000), points);
+    const __m128i points = _mm_popcnt_epi16(in_turn(even.below, odd.below));
+    const __m512i decimals = _mm512_cvtepu16_epi64(_mm_sub_epi16(_mm_set1_epi16(15), points));
+    const __m512d sizes = sizes_of(join(eights, 100000000), decimals);
     const __m128i minus = in_turn(even.minus, odd.minus), wrong = in_turn(even.bad, odd.bad);
     *bad = _mm_cmpgt_epu16_mask(_mm_sub_epi16(lengths, _mm_set1_epi16(1)), _mm_set1_epi16(13)) |
            _mm_test_epi16_mask(wrong, wrong);

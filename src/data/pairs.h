@@ -24,7 +24,7 @@ typedef struct uc_pairs {
     const char *begin; /* of the window; NULL: there is none yet */
     bool last;         /* the window reaches the end of the text */
     size_t end_count, colon_count;
-    size_t end, colon; /* those before these are behind */
+    size_t end, colon; /* those before these have been used */
     uint16_t ends[UC_PAIRS_ROOM],
         colons[UC_PAIRS_ROOM]; /* places in the window; the high bit marks a newline */
 } uc_pairs;

@@ -291,7 +291,7 @@ static void dots(double *out, const float *rows, size_t stride, size_t count, si
     }
 }
 
-/* w += sum_i factors[i] row_i, ROWS rows for each time that w is read and written. */
+/* w += sum_i factors[i] row_i; w is read and written once per ROWS rows. */
 static void combine(double *w, const float *rows, size_t stride, size_t count, size_t columns,
                     const double *factors)
 {

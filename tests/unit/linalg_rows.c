@@ -143,7 +143,6 @@ static void products_of_many_rows_are_those_of_each_bit_for_bit(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
-/* Sums that would come out differently in another order: values of very different sizes. */
 /* Two classes have a kernel for many dense rows. Values of very different sizes: another order would show. */
 static void rows_of_two_classes_score_as_each_alone_bit_for_bit(void **state)
 {
@@ -201,6 +200,7 @@ static void a_value_that_is_not_finite_is_found_wherever_it_is(void **state)
     assert_ok(uc_cpu_set_level("best"));
 }
 
+/* Sums that would come out differently in another order: values of very different sizes. */
 static void classes_with_equal_weights_get_equal_scores_bit_for_bit(void **state)
 {
     (void)state;
