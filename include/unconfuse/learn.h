@@ -233,7 +233,9 @@ typedef struct uc_train_settings {
      * learner estimates. 0: nothing is known. */
     double wrong_at_most;
     int relevance; /* chosen by auto: columns are scaled by relevance (unconfuse/prepare.h), not by `scale` */
-    const uc_model *start; /* of the same features and classes: logistic begins at its weights; NULL: at 0 */
+    const uc_model
+        *start; /* logistic begins at its weights, of the same prepared columns and the same classes
+                              in their order; NULL: at 0 */
 } uc_train_settings;
 
 extern const uc_option uc_train_options[];

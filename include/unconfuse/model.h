@@ -103,7 +103,7 @@ uc_status uc_model_predict(uint32_t *predicted, const uc_model *self, const uc_m
                            const uc_context *context);
 /* What uc_model_score computes. */
 typedef struct uc_scoring {
-    uint32_t *predicted;       /* as uc_model_predict; NULL: not wanted */
+    uint32_t *predicted;       /* the class of the largest score or probability; NULL: not wanted */
     double *scores;            /* as uc_model_scores, or uc_model_probabilities; NULL: not wanted */
     bool probabilities;        /* probabilities instead of scores */
     const uc_row_check *check; /* NULL: the rows are known to be sound */

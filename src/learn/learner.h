@@ -89,7 +89,7 @@ struct uc_learner {
      * a bag have its label. Bags are then evaluated instead of examples. NULL: never. */
     bool (*judges_bags)(const void *settings);
     const uc_candidates *candidates; /* NULL: none of its own options is `auto` before training */
-    bool follows; /* the first of them are learned faster from the model of the next (train->start) */
+    bool warm_starts; /* they are tried from the last to the first, each from the model of the one before */
     const uc_candidates *grid; /* option values to try when it is compared; NULL: only its defaults */
 
     /* For `auto` (select/rivals.c), which may also train a learner that makes its own views of the rows, with

@@ -14,9 +14,9 @@
  * label.
  *
  * Forward is the likelihood of the observed labels (Patrini, Rozza, Krishna Menon, Nock, Qu, CVPR 2017). It
- * is not convex; the search starts at zero, and without offsets. p then estimates the probability of the
- * true class. The minimiser is Newton (logistic_newton.c) or L-BFGS, depending on the data; both use sums
- * over the rows (logistic_sums.c).
+ * is not convex; the search starts at zero and without offsets, unless a start is given. p then estimates
+ * the probability of the true class. The minimiser is Newton (logistic_newton.c) or L-BFGS, depending on the
+ * data; both use sums over the rows (logistic_sums.c).
  */
 #include <math.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static uc_status minimise_from(uc_minimum *out, double *weights, const problem *
 }
 
 /* Copies the weights at which the search begins, unless it begins at 0. */
-static uc_status begin(uc_model *model, const uc_model *start)
+static uc_status begin(uc_model *model, const uc_model *start, bool free_offset)
 {
     if (!start)
         return UC_OK;
@@ -214,6 +214,8 @@ static uc_status begin(uc_model *model, const uc_model *start)
                        "the model to start from has %zu features and %zu classes, not %zu and %zu",
                        start->dimension, start->classes.count, model->dimension, model->classes.count);
     memcpy(model->weights, start->weights, (model->dimension + 1) * model->stride * sizeof *model->weights);
+    if (!free_offset) /* row 0 stays as it is */
+        memset(model->weights, 0, model->stride * sizeof *model->weights);
     return UC_OK;
 }
 
@@ -294,7 +296,7 @@ static uc_status fit(uc_model *model, const uc_fit *fit, const void *user)
     if (status == UC_OK)
         status = uc_logistic_plan(&self, &by_column, fit);
     if (status == UC_OK)
-        status = begin(model, fit->train->start);
+        status = begin(model, fit->train->start, self.free_offset);
     if (status == UC_OK)
         status = minimise(model, &self, settings, fit->context);
     uc_matrix_free(&by_column);
@@ -324,6 +326,6 @@ const uc_learner uc_learner_logistic = {
     .soft = true,
     .class_weight = offsetof(uc_logistic_settings, class_weight),
     .candidates = candidates,
-    .follows = true,
+    .warm_starts = true,
     .fit = fit,
 };

@@ -211,13 +211,24 @@ static uc_status look_along(double *value, double *slope, double factor, void *u
     return status;
 }
 
-static void follow_line(double factor, void *user)
+static uc_status move_scores(size_t block, void *user)
+{
+    const line_job *job = user;
+    const problem *of = job->search->problem;
+    const uc_range range = uc_block_range(block, of->data->X.rows * of->S, NUMBERS_PER_BLOCK);
+    for (size_t i = range.first; i < range.last; i++)
+        of->scores[i] += job->factor * of->probabilities[i];
+    return UC_OK;
+}
+
+static uc_status follow_line(double factor, void *user)
 {
     search *self = user;
-    const problem *of = self->problem;
-    for (size_t i = 0; i < of->data->X.rows * of->S; i++)
-        of->scores[i] += factor * of->probabilities[i];
+    const size_t count = self->problem->data->X.rows * self->problem->S;
+    line_job job = {.search = self, .factor = factor};
+    const uc_context fitting = uc_context_for_work(self->context, (double)count);
     self->moved = true;
+    return uc_run_blocks(&fitting, uc_block_count(count, NUMBERS_PER_BLOCK), move_scores, &job);
 }
 
 /* ---- minimisation ---- */

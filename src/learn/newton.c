@@ -9,7 +9,7 @@
  * Conjugate gradients on M^-1 H s = -M^-1 g stop when an iteration lowers q by no more than a fifth of the
  * mean decrease per iteration so far, or at a direction in which H is negative. In the latter case the step
  * is what was found before, or the first direction. A line search finds about the smallest f along the step:
- * where the slope is a tenth of what it was, and f has decreased by a hundredth of what that promised. For
+ * where the slope is a fiftieth of what it was, and f has decreased by a hundredth of what that promised. For
  * logistic regression a point of it costs far less than a product, and the first steps would otherwise be
  * too short, since its curvature decreases on the way.
  *
@@ -222,7 +222,7 @@ static uc_status search_line(double *factor, const search *self, double slope)
 }
 
 /* Takes the step; *moved: whether any multiple of it decreases the value. */
-static uc_status go(bool *moved, search *self)
+static uc_status take_step(bool *moved, search *self)
 {
     double sums[SUMS], factor = 0.0;
     *moved = false;
@@ -235,7 +235,8 @@ static uc_status go(bool *moved, search *self)
         return status;
     *moved = true;
     status = go_through(sums, self, move, factor);
-    self->curvature->follow_line(factor, self->user);
+    if (status == UC_OK)
+        status = self->curvature->follow_line(factor, self->user);
     if (status == UC_OK)
         status = self->objective(&self->found.value, self->gradient, self->x, self->user);
     self->found.evaluations++;
@@ -269,7 +270,7 @@ static uc_status run(search *self, uint64_t iterations)
     while (status == UC_OK && self->found.excess > 1.0 && self->found.iterations < iterations) {
         status = find_step(&goes_on, self);
         if (status == UC_OK && goes_on)
-            status = go(&goes_on, self);
+            status = take_step(&goes_on, self);
         if (status != UC_OK || !goes_on)
             break;
         self->found.iterations++;

@@ -15,7 +15,7 @@ typedef struct uc_curvature {
     /* The value at x + factor step, and its derivative by the factor. */
     uc_status (*look_along)(double *value, double *slope, double factor, void *user);
     /* The next evaluation will be at x + factor step. */
-    void (*follow_line)(double factor, void *user);
+    uc_status (*follow_line)(double factor, void *user);
 } uc_curvature;
 
 /* Like uc_minimise, from x. It gives up, with an excess above 1 and at the best point so far, if a step takes

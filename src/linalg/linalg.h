@@ -129,7 +129,8 @@ uc_status uc_solve(double *X, const double *A, const double *B, size_t n, size_t
 
 /* Transposes a sparse matrix of at most UINT32_MAX rows: row j of `out` has the entries of column j. */
 uc_status uc_matrix_transpose(uc_matrix *out, const uc_matrix *self);
-/* Numbers the columns of two sparse matrices anew, in their order, without those that are empty in both. */
+/* Numbers the columns of two sparse matrices anew, in their order, without those that are empty in both; one
+ * column stays. */
 uc_status uc_matrix_drop_empty_columns(uc_matrix *a, uc_matrix *b);
 
 /* The position of the largest of values[0..count); of equal ones, the lowest. */

@@ -145,7 +145,7 @@ uc_status uc_matrix_drop_empty_columns(uc_matrix *a, uc_matrix *b)
     for (size_t m = 0; m < 2; m++) {
         for (size_t e = 0; e < uc_matrix_entries(both[m]); e++)
             both[m]->columns[e] = place[both[m]->columns[e]];
-        both[m]->cols = kept;
+        both[m]->cols = uc_max_size(kept, uc_min_size(cols, 1));
     }
     uc_free(place);
     return UC_OK;

@@ -114,7 +114,7 @@ static uc_status try_value(uc_model **model, search *self, const uc_train_settin
  * start the search may find another minimum than the training that follows. */
 static bool follows(const search *self)
 {
-    return self->learner->follows && !self->train.noise;
+    return self->learner->warm_starts && !self->train.noise;
 }
 
 /* Tries all values of the open option on rows that are already mapped, the last one first. */
@@ -222,7 +222,7 @@ typedef struct fold_jobs {
     double *error;     /* the same; NULL: not asked for */
 } fold_jobs;
 
-/* Scales the fold's rows and tries the candidates of this job: those of one width, or of one value. */
+/* Scales the fold's rows and tries the candidates of this job: those of one width, of one value, or all. */
 static uc_status try_fold(search *self, uc_fold *fold)
 {
     uc_preprocessing preprocessing = {0};
@@ -230,8 +230,10 @@ static uc_status try_fold(search *self, uc_fold *fold)
                                              .normalize_input = self->train.normalize_input,
                                              .weights = fold->train.weights};
     uc_status status = UC_OK;
-    /* Of text, a sample has few of the columns, whose weights would take most of the time. */
-    if (uc_matrix_is_sparse(&fold->train.X) && uc_matrix_is_sparse(&fold->held_out.X))
+    /* Of text, a sample has few of the columns, whose weights would take most of the time. The relevance of
+     * columns is learned by what the table says of them. */
+    const bool sparse = uc_matrix_is_sparse(&fold->train.X) && uc_matrix_is_sparse(&fold->held_out.X);
+    if (sparse && !self->train.relevance)
         status = uc_matrix_drop_empty_columns(&fold->train.X, &fold->held_out.X);
     if (status == UC_OK)
         status = uc_preprocessing_fit(&preprocessing, &fold->train.X, &input, self->context);
