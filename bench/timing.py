@@ -187,10 +187,13 @@ def supply_memory():
     own: those that this one starts would seem to have needed as much."""
     child = os.fork()
     if child == 0:
-        memory = mmap.mmap(-1, SUPPLY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        memory.madvise(mmap.MADV_HUGEPAGE)
-        memory[::mmap.PAGESIZE] = bytes(SUPPLY // mmap.PAGESIZE)
-        os._exit(0)
+        try:
+            memory = mmap.mmap(-1, SUPPLY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            with contextlib.suppress(OSError):  # large pages are faster, and not everywhere
+                memory.madvise(mmap.MADV_HUGEPAGE)
+            memory[::mmap.PAGESIZE] = bytes(SUPPLY // mmap.PAGESIZE)
+        finally:
+            os._exit(0)
     os.waitpid(child, 0)
 
 

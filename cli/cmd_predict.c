@@ -75,15 +75,16 @@ static void write_header(writer *self)
     app_output_advance(self->output, (size_t)(at - begin));
 }
 
-#define ROWS_PER_RESERVE ((size_t)256)
+#define MOST_RESERVED ((size_t)1 << 16) /* bytes, unless a row needs more */
 
 /* Room is made for many rows at once: a row is often two bytes. */
 static void write_rows(writer *self, size_t rows, const uint32_t *predicted, const double *scores)
 {
     const size_t K = self->classes->count;
     const size_t longest = self->longest + 1 + (scores ? 33 * K : 0);
+    const size_t most = longest < MOST_RESERVED ? MOST_RESERVED / longest : 1;
     for (size_t i = 0; i < rows;) {
-        const size_t end = i + (rows - i < ROWS_PER_RESERVE ? rows - i : ROWS_PER_RESERVE);
+        const size_t end = i + (rows - i < most ? rows - i : most);
         char *begin = app_output_reserve(self->output, (end - i) * longest), *at = begin;
         for (; i < end; i++) {
             const size_t length = self->lengths[predicted[i]];

@@ -286,7 +286,6 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-/* .05 + .55 + .3 + .1 is above 1, by rounding. */
 typedef struct watched {
     size_t bad; /* this row is not sound */
     unsigned checked[1000];
@@ -333,6 +332,7 @@ static void every_row_is_checked_before_it_is_scored(void **state)
         }
 }
 
+/* .05 + .55 + .3 + .1 is above 1, by rounding. */
 static void a_calibrated_probability_is_never_above_1(void **state)
 {
     (void)state;
