@@ -43,7 +43,7 @@ install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	@$(call install_deps,run)
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
 
-bench: all ## time everything against other programs, and how it grows (25 minutes)
+bench: all ## time everything against other programs, and how it grows (30 minutes)
 	@bench/run $(RELEASE) --guard
 
 format: ## bring all C files into the format
